@@ -21,27 +21,24 @@ struct AuditFolder: Sendable {
     private let largestFile: Int
     /// Bytes that a reader has to expect of one: the last append may be of many records.
     static let mostOfFile = 256 << 20
+    /// Its name in the data directory.
+    static let name = "audit"
 
     init(dataDirectory: String, largestFile: Int = 8 << 20) {
-        path = "\(dataDirectory)/audit"
+        path = "\(dataDirectory)/\(Self.name)"
         self.dataDirectory = dataDirectory
         self.largestFile = largestFile
     }
 
+    /// The folder for reading; nil when there is none.
+    ///
+    /// - Throws: ``AuditError`` when it cannot be opened.
+    func opened() throws(AuditError) -> AuditFiles? { try AuditFiles(in: dataDirectory, isMaking: false) }
+
     // MARK: Names
 
-    /// The files, the oldest first; none when there is no folder.
-    ///
-    /// - Throws: ``AuditError`` when the folder cannot be read.
-    func files() throws(AuditError) -> [(name: String, first: Int)] {
-        guard FileSystem.status(path) != nil else { return [] }
-        let names = FileSystem.names(in: path)
-        // A folder that can be read has at least itself.
-        guard !names.isEmpty else { throw AuditError(message: "the folder \(path) cannot be read") }
-        return names.compactMap { name in Self.number(name).map { (name, $0) } }.sorted { $0.1 < $1.1 }
-    }
-
-    private static func number(_ name: String) -> Int? {
+    /// The number of the first record of a file; nil when it is none of the trail.
+    static func number(_ name: String) -> Int? {
         let digits = name.dropFirst("audit-".count).dropLast(".ndjson".count)
         guard let number = Int(digits), number > 0, Self.name(number) == name else { return nil }
         return number
@@ -58,73 +55,42 @@ struct AuditFolder: Sendable {
     ///
     /// - Throws: ``AuditError``; then nothing was appended.
     func append(_ lines: (AuditHead) -> (bytes: [UInt8], head: AuditHead)) throws(AuditError) -> AuditHead {
-        let folder = try openFolder()
-        try lock(folder)
-        let names = try files()
+        guard let files = try AuditFiles(in: dataDirectory, isMaking: true) else {
+            throw AuditFiles.fault(ENOENT, "open", path)
+        }
+        // The lock goes with the descriptor.
+        defer { withExtendedLifetime(files) {} }
+        try files.lock()
+        let names = try files.names()
         var last: Tail?
-        if let name = names.last?.name { last = try tail(name, O_RDWR | O_APPEND) }
+        if let name = names.last?.name { last = try tail(files.openForAppending(name, isMaking: false)) }
         var head = last?.head
-        if head == nil { head = try former(names.dropLast()) }
+        if head == nil { head = try former(names.dropLast(), files) }
         let known = head ?? .origin
         let (bytes, newHead) = lines(known)
-        guard let last, last.size < largestFile else {
-            let made = try tail(Self.name(known.sequence + 1), O_RDWR | O_APPEND | O_CREAT)
-            try write(bytes, to: made)
-            try synchronise(folder)
-            return newHead
+        if last.map({ $0.size >= largestFile }) ?? true {
+            last = try tail(files.openForAppending(Self.name(known.sequence + 1), isMaking: true))
         }
+        guard let last else { throw AuditFiles.fault(ENOENT, "open", path) }
+        // A crash may have left an empty file, too. What is on the disk must not be of a file that is not.
+        if last.size == 0 { try files.synchronise() }
         // A part of a line, which a crash has left, stays as it is: nothing is ever cut from the trail.
         try write(last.isTorn ? [0x0A] + bytes : bytes, to: last)
         return newHead
     }
 
-    private func openFolder() throws(AuditError) -> Descriptor {
-        let made = FileSystem.createDirectory(path, mode: 0o700)
-        guard made >= 0 || made == -EEXIST else { throw fault(-made, "make") }
-        let raw = FileSystem.open(path, O_RDONLY | O_DIRECTORY)
-        guard raw >= 0 else { throw fault(-raw, "open") }
-        let folder = Descriptor(raw)
-        giveToOwner(folder)
-        if made >= 0 {
-            let parent = FileSystem.open(dataDirectory, O_RDONLY | O_DIRECTORY)
-            guard parent >= 0 else { throw fault(-parent, "open") }
-            try synchronise(Descriptor(parent))
+    /// The last record of `names`, of which later ones have none.
+    private func former(
+        _ names: ArraySlice<(name: String, first: Int)>, _ files: AuditFiles
+    ) throws(AuditError) -> AuditHead? {
+        for (name, _) in names.reversed() {
+            if let head = try tail(files.open(name)).head { return head }
         }
-        return folder
+        return nil
     }
 
-    /// What root makes belongs to whom the data directory belongs to: the instance must be able to append to it.
-    private func giveToOwner(_ file: Descriptor) {
-        guard geteuid() == 0, let owner = FileSystem.target(dataDirectory), let own = FileSystem.status(file.raw),
-            own.st_uid != owner.st_uid
-        else { return }
-        // Where that cannot be, the instance says what it cannot append to.
-        _ = fchown(file.raw, owner.st_uid, owner.st_gid)
-    }
-
-    private func lock(_ folder: Descriptor) throws(AuditError) {
-        for _ in 0..<200 {
-            if flock(folder.raw, LOCK_EX | LOCK_NB) == 0 { return }
-            guard errno == EWOULDBLOCK || errno == EINTR else { throw fault(errno, "lock") }
-            Wait.milliseconds(10)
-        }
-        throw AuditError(message: "another process holds \(path) for more than two seconds")
-    }
-
-    /// The last record of `files`, of which later ones have none.
-    private func former(_ files: ArraySlice<(name: String, first: Int)>) throws(AuditError) -> AuditHead {
-        for file in files.reversed() {
-            if let head = try tail(file.name, O_RDONLY).head { return head }
-        }
-        return .origin
-    }
-
-    private func tail(_ name: String, _ flags: Int32) throws(AuditError) -> Tail {
-        let raw = FileSystem.open("\(path)/\(name)", flags, mode: 0o600)
-        guard raw >= 0 else { throw fault(-raw, "open") }
-        let file = Descriptor(raw)
-        if flags & O_CREAT != 0 { giveToOwner(file) }
-        guard let size = FileSystem.status(raw).map({ Int($0.st_size) }) else { throw fault(errno, "open") }
+    private func tail(_ opened: (file: Descriptor, size: Int)) throws(AuditError) -> Tail {
+        let (file, size) = opened
         let bytes = try end(of: file, size)
         let isTorn = !bytes.isEmpty && bytes.last != 0x0A
         for line in bytes.split(separator: 0x0A).reversed() {
@@ -138,11 +104,11 @@ struct AuditFolder: Sendable {
     /// The last bytes of a file, in which a whole record is if there is one.
     private func end(of file: Descriptor, _ size: Int) throws(AuditError) -> [UInt8] {
         let start = max(0, size - 4 * AuditRecord.longestLine)
-        guard lseek(file.raw, off_t(start), SEEK_SET) >= 0 else { throw fault(errno, "read") }
+        guard lseek(file.raw, off_t(start), SEEK_SET) >= 0 else { throw AuditFiles.fault(errno, "read", path) }
         var bytes: [UInt8] = []
         while bytes.count < size - start {
             guard let count = FileSystem.read(file.raw, size - start - bytes.count, into: &bytes) else {
-                throw fault(errno, "read")
+                throw AuditFiles.fault(errno, "read", path)
             }
             if count == 0 { break }
         }
@@ -156,22 +122,14 @@ struct AuditFolder: Sendable {
             let count = Array(bytes[done...]).withByteView { FileSystem.write(tail.file.raw, $0) }
             guard count > 0 else {
                 ftruncate(tail.file.raw, off_t(tail.size))
-                throw fault(Int32(-count), "write to")
+                throw AuditFiles.fault(Int32(-count), "write to", path)
             }
             done += count
         }
         guard fdatasync(tail.file.raw) == 0 else {
             let code = errno
             ftruncate(tail.file.raw, off_t(tail.size))
-            throw fault(code, "make durable")
+            throw AuditFiles.fault(code, "make durable", path)
         }
-    }
-
-    private func synchronise(_ directory: Descriptor) throws(AuditError) {
-        guard fsync(directory.raw) == 0 else { throw fault(errno, "make durable") }
-    }
-
-    private func fault(_ code: Int32, _ what: String) -> AuditError {
-        AuditError(message: SystemError(code, what, "the audit trail in \(path)").message)
     }
 }

@@ -12,9 +12,20 @@ enum FileSystem {
         return descriptor < 0 ? -errno : descriptor
     }
 
+    /// Opens `name` in an open directory; never passes the descriptor on to other programs.
+    static func open(_ name: String, in directory: Int32, _ flags: Int32, mode: mode_t = 0) -> Int32 {
+        let descriptor = unsafe openat(directory, name, flags | O_CLOEXEC, mode)
+        return descriptor < 0 ? -errno : descriptor
+    }
+
     /// Creates a directory, but not its parents.
     static func createDirectory(_ path: String, mode: mode_t) -> Int32 {
         result(unsafe mkdir(path, mode))
+    }
+
+    /// Creates a directory in an open one.
+    static func createDirectory(_ name: String, in directory: Int32, mode: mode_t) -> Int32 {
+        result(unsafe mkdirat(directory, name, mode))
     }
 
     /// Removes a file.
@@ -65,6 +76,23 @@ enum FileSystem {
     /// The names in a directory, sorted; empty when it cannot be read.
     static func names(in directory: String) -> [String] {
         guard let stream = unsafe opendir(directory) else { return [] }
+        return unsafe names(stream)
+    }
+
+    /// The names in an open directory, sorted; empty when it cannot be read.
+    static func names(in directory: Int32) -> [String] {
+        // The stream closes its descriptor, and has a place of its own in the directory.
+        let own = open(".", in: directory, O_RDONLY | O_DIRECTORY)
+        guard own >= 0 else { return [] }
+        guard let stream = unsafe fdopendir(own) else {
+            close(own)
+            return []
+        }
+        return unsafe names(stream)
+    }
+
+    /// The names in `stream`, which is closed.
+    private static func names(_ stream: OpaquePointer) -> [String] {
         defer { unsafe closedir(stream) }
         var names: [String] = []
         while let entry = unsafe readdir(stream) {

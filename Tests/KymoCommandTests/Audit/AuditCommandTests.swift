@@ -110,7 +110,7 @@ import Testing
         #expect(!texts.joined().contains("seeded"))
     }
 
-    /// What root does in the directory of another user, that user can go on with.
+    /// What root does in the directory of another user, that user can go on with; but what was there is not given away.
     @Test(.enabled(if: geteuid() == 0, "only root can give files away")) func rootLeavesTheTrailToItsOwner() throws {
         let run = try stored()
         let owner: uid_t = 65_534
@@ -120,6 +120,15 @@ import Testing
             var status = stat()
             #expect(unsafe lstat(path, &status) == 0 && status.st_uid == owner, "\(path)")
         }
+        for path in ["\(run.data)/audit", "\(run.data)/audit/audit-000000001.ndjson"] {
+            #expect(unsafe chown(path, 0, 0) == 0)
+        }
+        #expect(try run.command("query").end == .exit(0))
+        for path in ["\(run.data)/audit", "\(run.data)/audit/audit-000000001.ndjson"] {
+            var status = stat()
+            #expect(unsafe lstat(path, &status) == 0 && status.st_uid == 0, "\(path)")
+        }
+        #expect(try records(run).count == 2)
     }
 
     /// Where the trail cannot be written, people who may read the store are told, and go on.
