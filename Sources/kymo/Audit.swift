@@ -45,9 +45,6 @@ struct AuditOptions: ParsableArguments {
         for place in report.torn {
             StandardError.write("kymo: \(place): a part of a record, as a crash leaves it\n")
         }
-        for head in report.older {
-            StandardError.write("kymo: record \(head.sequence) is older than all that is here\n")
-        }
         for fault in report.faults { StandardError.write("kymo: \(fault)\n") }
         return report
     }
@@ -96,9 +93,10 @@ struct AuditVerify: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "verify", abstract: "Check that no record was changed, removed or inserted.",
         discussion: """
-            Prints the number and digest of the last record. Note it elsewhere, or collect the log, whose entries of \
-            the audit have it in the field 'audit': whoever can write the files could make a trail anew, and cut off \
-            its end, but not so that a record that was noted with --head is still in it.
+            Prints the number and digest of the last record, if the trail holds. Note it elsewhere, or collect the \
+            log, whose entries of the audit have it in the field 'audit': whoever can write the files could make a \
+            trail anew, and cut off its end, but not so that a record that was noted with --head is still in it, or \
+            right before its first one.
 
             Exits with 65 when the trail does not hold.
 
@@ -138,7 +136,9 @@ struct AuditVerify: ParsableCommand {
                     Answer(
                         files: report.files, records: report.records, first: report.first, head: report.head.text,
                         torn: report.torn, faults: report.faults)))
-        case .text: try StandardOutput.write(Array("\(report.head.text)\n".utf8))
+        // Of a trail that does not hold nobody should note it.
+        case .text where report.faults.isEmpty: try StandardOutput.write(Array("\(report.head.text)\n".utf8))
+        case .text: break
         }
         try AuditOptions.end(report)
         let older = report.first > 1 ? "; those before \(report.first) are not here" : ""

@@ -12,8 +12,6 @@ package struct AuditReader {
         package fileprivate(set) var first = 0
         /// The last record.
         package fileprivate(set) var head = AuditHead.origin
-        /// Records that were noted, and are older than all that is there.
-        package fileprivate(set) var older: [AuditHead] = []
         /// Parts of lines, as `file:line`, such as a crash leaves. The chain goes on behind them.
         package fileprivate(set) var torn: [String] = []
         /// What is wrong, as `file:line: what`.
@@ -22,6 +20,8 @@ package struct AuditReader {
 
     private let folder: AuditFolder
     private var report = Report()
+    /// The record before the first one, as that one has it.
+    private var before: AuditHead?
     /// Places of lines that are no records, until it is known whether the chain goes on behind them.
     private var doubtful: [String] = []
 
@@ -32,7 +32,8 @@ package struct AuditReader {
     package var path: String { folder.path }
 
     /// Calls `body` with each record that holds, in order, and reports what was found. Records in `heads`, which were
-    /// noted elsewhere, must be in the trail, unless they are older than all that is there.
+    /// noted elsewhere, must be in the trail, or be the one right before its first: anything else that is said to be
+    /// older could be so of a trail that was made from scratch.
     ///
     /// - Throws: ``AuditError`` when a file cannot be read, and what `body` throws.
     package mutating func check(
@@ -54,12 +55,9 @@ package struct AuditReader {
             }
         }
         report.torn += doubtful
-        for head in missing {
-            if head.sequence < report.first {
-                report.older.append(head)
-            } else {
-                report.faults.append("the trail has no record \(head.text), which was noted")
-            }
+        for head in missing where head != before {
+            let older = head.sequence < report.first ? "; it begins with record \(report.first)" : ""
+            report.faults.append("the trail has no record \(head.text), which was noted\(older)")
         }
         return report
     }
@@ -85,7 +83,10 @@ package struct AuditReader {
         }
         report.torn += doubtful
         doubtful = []
-        if isFirst { report.first = record.sequence }
+        if isFirst {
+            report.first = record.sequence
+            before = AuditHead(sequence: record.sequence - 1, digest: record.previous)
+        }
         report.records += 1
         report.head = AuditHead(sequence: record.sequence, digest: digest)
         return record

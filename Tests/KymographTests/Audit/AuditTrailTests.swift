@@ -114,6 +114,23 @@ import Testing
         #expect(try check([head]).faults == ["the trail has no record \(head.text), which was noted"])
     }
 
+    /// A trail that was made from scratch can say that it goes on from older files, but not from what was noted.
+    @Test func aTrailFromScratchLacksWhatWasNoted() throws {
+        let noted = try write(3)
+        Files.move(file(), to: folder.file("away.ndjson"))
+        let before = AuditHead(sequence: 3, digest: String(repeating: "5", count: 64))
+        let forged = AuditRecord(AuditDeed(.query, "shows nothing"), after: before).line.bytes
+        Files.write(forged + [0x0A], to: file(4))
+        #expect(try check().faults.isEmpty)
+        #expect(
+            try check([noted]).faults == [
+                "the trail has no record \(noted.text), which was noted; it begins with record 4"
+            ])
+        #expect(try check([before]).faults.isEmpty)
+        let earlier = AuditHead(sequence: 2, digest: before.digest)
+        #expect(try check([earlier]).faults.count == 1)
+    }
+
     /// Root appends to trails in directories of other users, which could have put anything there: what links lead to
     /// is neither written nor given away.
     @Test func linksAreNotFollowed() throws {
@@ -196,10 +213,17 @@ import Testing
         #expect(try check([head]).faults.isEmpty)
         let names = try #require(try small.opened()).names()
         #expect(names.count >= 4)
+        let moved = try lines().map { try #require(AuditRecord.read($0)) }
+        let heads = moved.map { AuditHead(sequence: $0.record.sequence, digest: $0.digest) }
         Files.move(file(), to: folder.file("archived.ndjson"))
-        let report = try check([head, AuditHead(sequence: 1, digest: AuditRecord.origin)])
+        // The first record that is left has the digest of the last one that is not.
+        let report = try check([head, try #require(heads.last)])
         #expect(report.faults.isEmpty && report.first == names[1].first, "\(report)")
-        #expect(report.records == 24 - report.first + 1 && report.older.map(\.sequence) == [1])
+        #expect(report.records == 24 - report.first + 1)
+        #expect(
+            try check([heads[0]]).faults == [
+                "the trail has no record \(heads[0].text), which was noted; it begins with record \(report.first)"
+            ])
         // One from the middle is missed.
         Files.move("\(small.path)/\(names[2].name)", to: folder.file("taken.ndjson"))
         #expect(try !check().faults.isEmpty)
