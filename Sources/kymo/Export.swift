@@ -36,10 +36,8 @@ struct Export: ParsableCommand {
         let directory = try archive.store.directory()
         let reader = try StoreReader.opened(directory)
         AuditNote.write(.export, ["kymo export begins to write \(format.rawValue); \(archive.audited)"], in: directory)
-        var written = Written()
-        defer {
-            AuditNote.write(.export, written.texts, in: directory)
-        }
+        var written = Written(directory: directory)
+        defer { AuditNote.write(.export, [written.text], in: directory) }
         switch format {
         case .ndjson:
             var encoder = try archive.encoder(reader)
@@ -51,15 +49,33 @@ struct Export: ParsableCommand {
         }
     }
 
-    /// What has left the store.
+    /// What has left the store, for the audit.
     private struct Written {
-        var windows = 0
-        var series: Set<Int> = []
+        let directory: String
+        private var windows = 0
+        private var series: Set<Int> = []
+        /// Windows that are being written.
+        private var begun = 0
 
-        var texts: [String] {
-            AuditDeed.parts(series: series).map {
-                "kymo export has written \(CountText.of(windows, "window")) of \($0)"
+        init(directory: String) { self.directory = directory }
+
+        /// Writes `output`, which has windows of these series. A series is noted before anything of it can be seen: a
+        /// command that is killed says nothing at its end.
+        mutating func write(_ output: [UInt8], of windows: [Int]) throws {
+            let new = Set(windows).subtracting(series)
+            if !new.isEmpty {
+                AuditNote.write(
+                    .export, AuditDeed.parts(series: new).map { "kymo export writes windows of \($0)" }, in: directory)
             }
+            series.formUnion(new)
+            begun = windows.count
+            try StandardOutput.write(data: output)
+            (self.windows, begun) = (self.windows + windows.count, 0)
+        }
+
+        var text: String {
+            let cut = begun > 0 ? ", and a part of \(begun) more at most" : ""
+            return "kymo export has written \(CountText.of(windows, "window"))\(cut)"
         }
     }
 
@@ -95,16 +111,18 @@ struct Export: ParsableCommand {
         var windows = try selected.next(Export.page)
         while !windows.isEmpty {
             var output: [UInt8] = []
+            var series: [Int] = []
             for window in windows {
                 guard let lines = text(window, selected) else {
                     ArchiveDamage.report(window)
                     continue
                 }
+                // Other Observations than those of --id, or no reading within the span.
+                guard !lines.isEmpty else { continue }
                 output += lines
-                written.series.insert(window.seriesNumber)
+                series.append(window.seriesNumber)
             }
-            written.windows += windows.count
-            try StandardOutput.write(data: output)
+            try written.write(output, of: series)
             done += windows.count
             if total > 0 { progress.show(Double(done) / Double(max(total, done)), label: "\(done) windows") }
             windows = try selected.next(Export.page)

@@ -70,7 +70,9 @@ package final class AuditTrail: Sendable {
         return (bytes, head)
     }
 
-    /// Whether anything waits, or will when its time is up.
+    /// Whether anything waits to be written. Repeats that are still counted do not: ``collect(isLast:)`` has them wait
+    /// when their time is up. Without it there would be a folder, a lock and a thread each time somebody looks, for
+    /// nothing.
     var isWaitedFor: Bool { waiting.withLock { !$0.deeds.isEmpty || $0.lost > 0 } }
 
     /// Notes what an entry of the log says, if it is one for the audit; the record, when it was written at once.
@@ -104,6 +106,17 @@ extension AuditTrail {
             try AuditTrail(dataDirectory: directory).append(deeds)
         } catch {
             warn(.warning("\(error.message); this command is not in it"))
+        }
+    }
+
+    /// Notes what this process is about to change in `directory`.
+    ///
+    /// - Throws: ``PipelineError`` when it cannot; then the change is not to be made, or nobody would know of it.
+    static func noteChange(_ deeds: [AuditDeed], in directory: String) throws(PipelineError) {
+        do throws(AuditError) {
+            try AuditTrail(dataDirectory: directory).append(deeds)
+        } catch {
+            throw PipelineError(message: "\(error.message); nothing was changed", exitCode: ExitStatus.ioError)
         }
     }
 }

@@ -8,6 +8,8 @@ final class AuditedLog: Sendable {
     private let trouble = Mutex<String?>(nil)
     /// Whether a thread writes what waits.
     private let isWriting = Atomic(false)
+    /// Whether ``finish()`` was called: from then on nobody calls ``settle()``.
+    private let isFinished = Atomic(false)
 
     init(_ trail: AuditTrail, notes: @escaping LogTaker) { (self.trail, self.notes) = (trail, notes) }
 
@@ -19,6 +21,8 @@ final class AuditedLog: Sendable {
         let head = tried { () throws(AuditError) in try trail.note(entry) }
         if let head { entry.fields.append(("audit", .text(head.text))) }
         notes(entry)
+        // A thread that has outlived the rest may wait for the disk: what it notes would never be written.
+        if isFinished.load(ordering: .acquiring) { finish() }
     }
 
     /// Lets a thread write to the trail what waits. To be called now and then; waits for no disk.
@@ -31,8 +35,9 @@ final class AuditedLog: Sendable {
         }
     }
 
-    /// Writes what waits, at the end.
+    /// Writes what waits, at the end; and from then on each entry as it comes.
     func finish() {
+        isFinished.store(true, ordering: .releasing)
         trail.collect(isLast: true)
         write()
     }

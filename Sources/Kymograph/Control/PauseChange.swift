@@ -36,11 +36,13 @@ package enum PauseChange {
         let plan = try PausePlan(
             request, isPausing: isPausing, present: store.pauses, types: types,
             sources: store.namedSources.map(\.name), now: now)
+        let kind: DeedKind = isPausing ? .pause : .resume
+        try AuditTrail.noteChange(
+            plan.changes.map {
+                AuditDeed(
+                    kind, "'kymo \(kind.rawValue)' for the next start: \($0.target.kind.rawValue) \($0.target.name)")
+            }, in: directory)
         do throws(StoreError) { try store.note(plan.pauses) } catch { throw PipelineError(error) }
-        let names = plan.pauses.map { "\($0.kind.rawValue) \($0.name)" }.joined(separator: ", ")
-        let word = isPausing ? "pause" : "resume"
-        AuditTrail.note(
-            [AuditDeed(isPausing ? .pause : .resume, "'kymo \(word)' for the next start: \(names)")], in: directory, warn: notes)
         return plan.outcomes(now: now, isInEffect: true) { pause in
             store.read { try pause.letters($0) } ?? 0
         } waits: { _ in

@@ -40,13 +40,18 @@ struct PausePlan {
     /// What is asked for, and the pause that there was of each.
     private(set) var steps: [(target: Pause, former: Pause?)] = []
 
+    /// The steps that change something.
+    var changes: [(target: Pause, former: Pause?)] { steps.filter { ($0.former == nil) == isPausing } }
+
+    private let isPausing: Bool
+
     /// Plans `request` at `now`, where `present` are paused and these types and sources are known.
     ///
     /// - Throws: ``PipelineError`` for a name that is nobody's, or one of both.
     init(
         _ request: PauseRequest, isPausing: Bool, present: [Pause], types: [String], sources: [String], now: Instant
     ) throws(PipelineError) {
-        pauses = present
+        (pauses, self.isPausing) = (present, isPausing)
         for name in request.names {
             let kind = try PausePlan.kind(of: name, request, present, types, sources)
             let target = Pause(kind: kind, name: name, since: now)

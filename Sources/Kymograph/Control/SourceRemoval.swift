@@ -21,14 +21,15 @@ package enum SourceRemoval {
         _ request: RemovalRequest, _ directory: String, _ notes: @escaping LogTaker
     ) throws(PipelineError) {
         _ = try StoreReader(directory: directory)
+        let store: Store
+        do throws(StoreError) { store = try Store.whenFree(directory, notes: notes) } catch {
+            throw PipelineError(error)
+        }
+        defer { store.close() }
+        let counts = "\(request.sources.count) sources, \(request.devices.count) devices"
+        try AuditTrail.noteChange([AuditDeed(.sourcesRemove, "'kymo sources remove': \(counts)")], in: directory)
         do throws(StoreError) {
-            let store = try Store.whenFree(directory, notes: notes)
-            defer { store.close() }
             try store.remove(request.names, at: WallClock.now())
-            let deed = AuditDeed(
-                .sourcesRemove,
-                "'kymo sources remove': \(request.sources.count) sources, \(request.devices.count) devices")
-            AuditTrail.note([deed], in: directory, warn: notes)
         } catch {
             throw PipelineError(error)
         }

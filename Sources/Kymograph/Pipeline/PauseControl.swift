@@ -31,10 +31,13 @@ struct PauseControl {
                 message: "\(target.kind.rawValue) \(target.name) cannot be paused: \(reason)",
                 exitCode: ExitStatus.failure)
         }
-        // First on disk: what an answer says is true after a kill.
-        do throws(StoreError) { try store.note(plan.pauses) } catch { throw PipelineError(error) }
+        // Before it is done, so that nothing is done unnoted. Then on disk: what an answer says is true after a kill.
+        for (target, _) in plan.changes { tell(target, isPausing: isPausing) }
+        do throws(StoreError) { try store.note(plan.pauses) } catch {
+            notes(.error("\(error.message): what is paused stays as it was"))
+            throw PipelineError(error)
+        }
         let generation = book.replace(with: plan.pauses)
-        for (target, former) in plan.steps where (former == nil) == isPausing { tell(target, isPausing: isPausing) }
         let isInEffect = wait { book.isAdopted(generation, lanes: lanes) }
         let changes = store.queue.changes
         _ = wait { store.queue.isCommitted(changes) }

@@ -180,16 +180,17 @@ extension Pipeline {
         guard own.isEmpty else {
             return ControlAnswer(error: "this instance reads \(own.joined(separator: ", ")): it is not gone")
         }
-        do throws(StoreError) {
-            try store.remove(request.names, at: WallClock.now())
-        } catch {
-            return ControlAnswer(error: error.message)
-        }
         let counts = "\(request.devices.count) devices and \(request.sources.count) sources"
         control.note(
             .deed(
                 .sourcesRemove, by: asker.name,
                 "'kymo sources remove': \(counts) are listed no more, asked by \(asker.name)", level: .info))
+        do throws(StoreError) {
+            try store.remove(request.names, at: WallClock.now())
+        } catch {
+            control.note(.error("\(error.message): what 'kymo sources' lists stays as it was"))
+            return ControlAnswer(error: error.message)
+        }
         return ControlAnswer()
     }
 

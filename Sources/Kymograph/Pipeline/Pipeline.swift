@@ -299,7 +299,11 @@ package final class Pipeline: Sendable {
         watch?.stop()
         // What it opens would not be closed, and what it ends is left to the next start.
         reloader.finish()
-        startClosing()
+        startClosing { [admin, commands] in
+            // Pages and commands are answered until everything else is closed. What they note waits to be written.
+            admin?.stop()
+            commands?.stop()
+        }
         if let code = obey(signals, &controller, &service, progress, until: { [self] in runningClosing.isZero }) {
             return outcome(exitCode: code, "ended by a second signal")
         }
@@ -514,8 +518,8 @@ package final class Pipeline: Sendable {
     // MARK: Ending
 
     /// Completes the files on a thread of its own: a full disk or a reader that does not read would keep this one from
-    /// its signals.
-    private func startClosing() {
+    /// its signals. `endAnswers` ends those who answer others; the audit trail is complete only behind them.
+    private func startClosing(_ endAnswers: @escaping @Sendable () -> Void) {
         WorkerThread.start("kymo-close") { [self] in
             noteKernelDrops()
             stage?.finish()
@@ -523,6 +527,7 @@ package final class Pipeline: Sendable {
             closingMessage.withLock { $0 = message }
             outputs.close()
             stage?.close()
+            endAnswers()
             audit?.finish()
             runningClosing.leave()
             control.noteChange()

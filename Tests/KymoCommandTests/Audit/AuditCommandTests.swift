@@ -33,21 +33,22 @@ import Testing
         let found = try records(run)
         #expect(
             found.compactMap { $0["event"]?.text } == [
-                "query", "export", "export", "dead.show", "dead.show", "sources.list", "dead.discard",
+                "query", "export", "export", "export", "dead.show", "dead.show", "sources.list", "dead.discard",
             ])
         let texts = found.compactMap { $0["text"]?.text }
         #expect(texts[0] == "kymo query shows 1 window of series 0; asked for 1 device", "\(texts)")
         #expect(texts[1] == "kymo export begins to write csv; asked for 1 patient", "\(texts)")
-        #expect(texts[2] == "kymo export has written 1 window of series 0", "\(texts)")
-        #expect(texts[6] == "kymo dead discard discards dead letter 1", "\(texts)")
+        #expect(texts[2] == "kymo export writes windows of series 0", "\(texts)")
+        #expect(texts[3] == "kymo export has written 1 window", "\(texts)")
+        #expect(texts[7] == "kymo dead discard discards dead letter 1", "\(texts)")
         #expect(!texts.joined().contains("seeded"))
         // Counts name nobody.
         try run.command("query", "--count")
         try run.command("status")
-        #expect(try records(run).count == 7)
+        #expect(try records(run).count == 8)
         try run.command("ledger", "--device", "seeded-device")
         #expect(try records(run).last?["text"]?.text == "kymo ledger: counts of what is there, 1 device")
-        let table = try run.command("audit", "--after", "6")
+        let table = try run.command("audit", "--after", "7")
         #expect(table.lines.count == 3 && table.text.contains("dead.discard"), "\(table.text)")
     }
 
@@ -129,6 +130,37 @@ import Testing
             #expect(unsafe lstat(path, &status) == 0 && status.st_uid == 0, "\(path)")
         }
         #expect(try records(run).count == 2)
+    }
+
+    /// What is exported is noted before it is seen, and only what was.
+    @Test func anExportIsNotedBeforeItIsSeen() throws {
+        let run = try stored()
+        try run.command("export", "--type", "heartRate", "--device", "nobody")
+        let cut = try Kymo.run(["export", "--data", run.data], output: .path("/dev/full"))
+        #expect(cut.end == .exit(74), "\(cut.error)")
+        let texts: [String] = try records(run).compactMap { $0["text"]?.text }
+        #expect(
+            texts == [
+                "kymo export begins to write ndjson; asked for 1 type, 1 device", "kymo export has written 0 windows",
+                "kymo export begins to write ndjson; asked for all", "kymo export writes windows of series 0",
+                "kymo export has written 0 windows, and a part of 1 more at most",
+            ])
+    }
+
+    /// A command that cannot note what it is about to change does not change it.
+    @Test func whatCannotBeNotedIsNotChanged() throws {
+        let run = try stored()
+        Files.write([], to: "\(run.data)/audit")
+        let paused = try run.command("pause", "heartRate")
+        #expect(paused.end == .exit(74) && paused.error.contains("nothing was changed"), "\(paused.error)")
+        let removed = try run.command("sources", "remove", "--device", "seeded-device")
+        #expect(removed.end == .exit(74) && removed.error.contains("nothing was changed"), "\(removed.error)")
+        Files.move("\(run.data)/audit", to: "\(run.data)/away")
+        #expect(try run.command("sources", "list", "--devices").text.contains("seeded-device"))
+        let resumed = try run.command("resume", "heartRate")
+        #expect(resumed.end == .exit(0) && !resumed.text.contains("since"), "\(resumed.text)")
+        let events: [String] = try records(run).compactMap { $0["event"]?.text }
+        #expect(events == ["sources.list"])
     }
 
     /// Where the trail cannot be written, people who may read the store are told, and go on.

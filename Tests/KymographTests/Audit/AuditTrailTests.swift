@@ -286,6 +286,22 @@ import Testing
         #expect(events == ["console.reveal", "console.reveal", "console.reveal", "peer.refused", "console.login"])
     }
 
+    /// What threads note that have outlived the end is written, too, though nobody looks after it any more.
+    @Test func entriesBehindTheEndAreWritten() throws {
+        let notes = NoteList()
+        let log = AuditedLog(trail) { notes.add($0.text) }
+        log.finish()
+        #expect(Files.names(folder.path).isEmpty)
+        var login = LogEntry.deed(.consoleLogin, by: "session 1", "has logged in")
+        login.isDeferred = true
+        log.take(login)
+        #expect(try check().records == 1)
+        var refusal = LogEntry.deed(.peerRefused, by: "", "refused")
+        refusal.isFolded = true
+        for _ in 0..<3 { log.take(refusal) }
+        #expect(try check().records == 4 && notes.all.count == 4, "\(notes.all)")
+    }
+
     /// Of more deeds than can wait, the trail says how many there were.
     @Test func whatCannotWaitIsCounted() throws {
         let blocked = folder.file("data")
