@@ -69,17 +69,6 @@ struct ReferencedIdentifiers: Sendable {
     }
 
     private static func decoded(_ text: Substring) -> IdentifierText {
-        var bytes: [UInt8] = []
-        var rest = text.utf8[...]
-        while let byte = rest.popFirst() {
-            let digits = rest.prefix(2).compactMap(JSONUnescape.hexValue)
-            if byte == UInt8(ascii: "%"), digits.count == 2 {
-                bytes.append(UInt8(digits[0] << 4 | digits[1]))
-                rest = rest.dropFirst(2)
-            } else {
-                bytes.append(byte)
-            }
-        }
-        return IdentifierText(utf8: bytes)
+        IdentifierText(utf8: PercentEscapes.decoded(Array(text.utf8)[...]))
     }
 }

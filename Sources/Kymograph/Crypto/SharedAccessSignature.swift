@@ -61,20 +61,7 @@ struct SharedAccessSignature: Sendable {
 
     /// `text` with its percent-encoded bytes (RFC 3986, section 2.1); nil when it is not well-formed.
     private static func decoded(_ text: String) -> String? {
-        var (bytes, rest) = ([UInt8](), Array(text.utf8)[...])
-        while let byte = rest.popFirst() {
-            guard byte == UInt8(ascii: "%") else {
-                bytes.append(byte)
-                continue
-            }
-            let digits = String(decoding: rest.prefix(2), as: UTF8.self)
-            guard digits.utf8.count == 2, digits.allSatisfy(\.isHexDigit), let value = UInt8(digits, radix: 16) else {
-                return nil
-            }
-            bytes.append(value)
-            rest = rest.dropFirst(2)
-        }
-        return String(validating: bytes, as: UTF8.self)
+        PercentEscapes.strictlyDecoded(Array(text.utf8)[...]).flatMap { String(validating: $0, as: UTF8.self) }
     }
 }
 

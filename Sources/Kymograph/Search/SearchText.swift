@@ -35,21 +35,9 @@ enum SearchText {
 
     /// `text` without its escapes; nil when one is wrong, or the text is no UTF-8 or has control characters.
     static func decoded(_ text: ArraySlice<UInt8>) -> String? {
-        var (bytes, rest): ([UInt8], ArraySlice<UInt8>) = ([], text)
-        while let byte = rest.popFirst() {
-            switch byte {
-            case UInt8(ascii: "+"): bytes.append(0x20)
-            case UInt8(ascii: "%"):
-                let digits = rest.prefix(2)
-                guard digits.count == 2, digits.allSatisfy(isHexadecimal),
-                    let value = UInt8(String(decoding: digits, as: UTF8.self), radix: 16)
-                else { return nil }
-                bytes.append(value)
-                rest = rest.dropFirst(2)
-            default: bytes.append(byte)
-            }
-        }
-        guard bytes.allSatisfy({ $0 >= 0x20 && $0 != 0x7F }) else { return nil }
+        guard let bytes = PercentEscapes.strictlyDecoded(text, plusIsBlank: true),
+            bytes.allSatisfy({ $0 >= 0x20 && $0 != 0x7F })
+        else { return nil }
         return String(validating: bytes, as: UTF8.self)
     }
 
@@ -90,10 +78,6 @@ enum SearchText {
             isEscaped = false
         }
         return isEscaped ? nil : String(decoding: bytes, as: UTF8.self)
-    }
-
-    private static func isHexadecimal(_ byte: UInt8) -> Bool {
-        UInt8(ascii: "0")...UInt8(ascii: "9") ~= byte || UInt8(ascii: "a")...UInt8(ascii: "f") ~= byte | 0x20
     }
 
     private static func isUnreserved(_ byte: UInt8) -> Bool {

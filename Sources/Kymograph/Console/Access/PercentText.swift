@@ -17,16 +17,6 @@ enum PercentText {
     }
 
     private static func decoded(_ text: ArraySlice<UInt8>) -> String {
-        var (bytes, rest): ([UInt8], ArraySlice<UInt8>) = ([], text)
-        while let byte = rest.popFirst() {
-            let digits = rest.prefix(2).compactMap(JSONUnescape.hexValue)
-            if byte == UInt8(ascii: "%"), digits.count == 2 {
-                bytes.append(UInt8(digits[0] << 4 | digits[1]))
-                rest = rest.dropFirst(2)
-            } else {
-                bytes.append(byte == UInt8(ascii: "+") ? UInt8(ascii: " ") : byte)
-            }
-        }
-        return String(decoding: bytes, as: UTF8.self)
+        String(decoding: PercentEscapes.decoded(text, plusIsBlank: true), as: UTF8.self)
     }
 }

@@ -48,18 +48,9 @@ package enum FixedPatient: Hashable, Sendable {
 
     /// The identifier that ``text`` has written so; nil for anything else.
     private static func bytes(_ text: ArraySlice<UInt8>) -> [UInt8]? {
-        var (rest, bytes): (ArraySlice<UInt8>, [UInt8]) = (text, [])
-        while let first = rest.popFirst() {
-            guard first == UInt8(ascii: "%") else {
-                bytes.append(first)
-                continue
-            }
-            guard rest.count >= 2, let byte = UInt8(String(decoding: rest.prefix(2), as: UTF8.self), radix: 16) else {
-                return nil
-            }
-            bytes.append(byte)
-            rest = rest.dropFirst(2)
-        }
-        return !bytes.isEmpty && bytes.map(Self.text).joined().utf8.elementsEqual(text) ? bytes : nil
+        guard let bytes = PercentEscapes.strictlyDecoded(text), !bytes.isEmpty,
+            bytes.map(Self.text).joined().utf8.elementsEqual(text)
+        else { return nil }
+        return bytes
     }
 }
