@@ -16,18 +16,6 @@ extension FuzzTarget {
         },
     ]
 
-    private static let framings: [Framing] = [
-        Framing(.delimiter([0])), Framing(.delimiter([0x0D, 0x0A])), Framing(.delimiter([0x61, 0x61, 0x62])),
-        Framing(.slip), Framing(.slip, check: .crc16x25), Framing(.cobs), Framing(.cobs, check: .crc16ccitt),
-        Framing(.cobs, check: .crc32, isCheckBigEndian: true), Framing(.fixed(7)),
-        Framing(.fixed(5), check: .crc16modbus),
-        Framing(.length(LengthField(.fixed(width: 1, isBigEndian: false)))),
-        Framing(.length(LengthField(.fixed(width: 2, isBigEndian: true), offset: 3, adjustment: -5, keepsHead: true))),
-        Framing(.length(LengthField(.fixed(width: 3, isBigEndian: false), adjustment: 2)), check: .crc16kermit),
-        Framing(.length(LengthField(.fixed(width: 4, isBigEndian: true)))),
-        Framing(.length(LengthField(.varint, offset: 1)), check: .crc32c),
-    ]
-
     private static func framing(_ text: String) -> StreamFraming {
         (try? IngestKinds.builtIn.framing(text)) ?? .lines
     }
@@ -35,7 +23,7 @@ extension FuzzTarget {
     /// Frames are bounded, and bytes are kept for one frame only.
     private static func framing(_ bytes: [UInt8]) {
         var input = FuzzInput(bytes)
-        let framing = input.choice(of: framings)
+        let framing = input.choice(of: Framing.oneOfEach)
         var cap = input.choice(of: [1, 5, 13, 40, 300])
         if case .fixed(let count) = framing.borders { cap = max(cap, count) }
         let size = input.choice(of: [1, 2, 3, 7, 40])

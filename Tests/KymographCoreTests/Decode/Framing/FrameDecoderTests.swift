@@ -4,19 +4,6 @@ import Testing
 import TrialSupport
 
 @Suite struct FrameDecoderTests {
-    /// One of each kind, and of each way to write a length.
-    static let framings: [Framing] = [
-        Framing(.delimiter([0])), Framing(.delimiter([0x0D, 0x0A])), Framing(.delimiter([0x61, 0x61, 0x62])),
-        Framing(.slip), Framing(.slip, check: .crc16x25), Framing(.cobs), Framing(.cobs, check: .crc16ccitt),
-        Framing(.cobs, check: .crc32, isCheckBigEndian: true), Framing(.fixed(7)),
-        Framing(.fixed(5), check: .crc16modbus),
-        Framing(.length(LengthField(.fixed(width: 1, isBigEndian: false)))),
-        Framing(.length(LengthField(.fixed(width: 2, isBigEndian: true), offset: 3, adjustment: -5, keepsHead: true))),
-        Framing(.length(LengthField(.fixed(width: 3, isBigEndian: false), adjustment: 2)), check: .crc16kermit),
-        Framing(.length(LengthField(.fixed(width: 4, isBigEndian: true)))),
-        Framing(.length(LengthField(.varint, offset: 1)), check: .crc32c),
-    ]
-
     /// A payload that the framing can carry.
     private func payload(_ framing: Framing, most: Int, _ random: inout SeededGenerator) -> [UInt8] {
         if case .fixed(let count) = framing.borders { return bytes(count, &random) }
@@ -39,7 +26,7 @@ import TrialSupport
         (0..<Int.random(in: 0...12, using: &random)).map { _ in Int.random(in: 0...count, using: &random) }.sorted()
     }
 
-    @Test(arguments: framings)
+    @Test(arguments: Framing.oneOfEach)
     func whatIsSentArrivesWhateverThePieces(framing: Framing) {
         for seed in Trials.seeds(60) {
             var random = SeededGenerator(seed: seed)
@@ -55,7 +42,7 @@ import TrialSupport
         }
     }
 
-    @Test(arguments: framings)
+    @Test(arguments: Framing.oneOfEach)
     func everySplitGivesTheSame(framing: Framing) {
         var random = SeededGenerator(seed: Trials.seed(7))
         let good = (0..<3).flatMap { _ in
@@ -74,7 +61,7 @@ import TrialSupport
 
     /// A million random bytes give payloads within the cap, in any pieces, and the next good frame is found where the
     /// framing promises it.
-    @Test(arguments: framings)
+    @Test(arguments: Framing.oneOfEach)
     func noiseIsSurvived(framing: Framing) {
         var random = SeededGenerator(seed: Trials.seed(11))
         let good = payload(framing, most: 20, &random)
@@ -90,7 +77,7 @@ import TrialSupport
         }
     }
 
-    @Test(arguments: framings.filter(\.canResynchronise))
+    @Test(arguments: Framing.oneOfEach.filter(\.canResynchronise))
     func whatIsTooLongIsRejectedOnce(framing: Framing) {
         let long = Array(repeating: UInt8(0x78), count: 5_000)
         let good = Array("good".utf8)
@@ -116,7 +103,7 @@ import TrialSupport
     }
 
     @Test func aChecksumThatIsWrongCostsOneFrame() {
-        for framing in FrameDecoderTests.framings where framing.check != .none {
+        for framing in Framing.oneOfEach where framing.check != .none {
             let payloads = (0..<3).map { Array("pa\($0)ld".utf8) }
             var frames = payloads.map { FrameEncoder.encode($0, framing) }
             let place = frames[1].lastIndex(of: 0x6C) ?? 0
