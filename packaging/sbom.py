@@ -66,11 +66,17 @@ class Component:
         return "SPDXRef-" + re.sub(r"[^A-Za-z0-9.-]", "-", f"{self.kind}-{self.name}")
 
 
+def needed_packages():
+    """Identities of the packages that the products need; those of measurements (KYMO_BENCHMARKS) have an exact version."""
+    locations = re.findall(r'\.package\(url: "([^"]+)", from:', (ROOT / "Package.swift").read_text())
+    return {location.rsplit("/", 1)[-1].removesuffix(".git").lower() for location in locations}
+
+
 def swift_packages(build, linked):
     """The packages of the build; `linked` are the modules in the linker's map, or None without one."""
     pins = {pin["identity"]: pin for pin in json.loads((ROOT / "Package.resolved").read_text())["pins"]}
     state = json.loads((build / "workspace-state.json").read_text())
-    found = 0
+    found = set()
     for dependency in state["object"]["dependencies"]:
         reference = dependency["packageRef"]
         pin = pins.get(reference["identity"])
@@ -80,7 +86,7 @@ def swift_packages(build, linked):
             continue
         if checkout.get("revision") != pin["state"]["revision"]:
             raise SBOMError(f"{reference['identity']}: the build has another revision than Package.resolved: build again")
-        found += 1
+        found.add(reference["identity"])
         folder = build / "checkouts" / dependency["subpath"]
         if linked is not None and not linked & modules(folder):
             continue
@@ -88,9 +94,10 @@ def swift_packages(build, linked):
         yield Component(
             "swift", folder.name, checkout["version"], f"pkg:swift/{location.removeprefix('https://')}@{checkout['version']}",
             text_licence(folder), "static", source=location, revision=checkout["revision"])
-    # More may be pinned than this build has: the same file is for builds with measurements.
-    if not found:
-        raise SBOMError(f"the build in {build} has no packages: build first")
+    # More may be pinned than this build has, for measurements, but nothing that Package.swift needs may be missing.
+    missing = needed_packages() - found
+    if missing:
+        raise SBOMError(f"the build in {build} lacks {', '.join(sorted(missing))}: build first")
 
 
 def modules(checkout):

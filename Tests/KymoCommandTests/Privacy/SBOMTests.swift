@@ -1,4 +1,5 @@
 import CommandSupport
+import Foundation
 import KymographTestKit
 import Testing
 
@@ -15,13 +16,16 @@ import Testing
         return folder.file(name)
     }
 
-    private func run(_ program: String, _ output: String, _ more: [String] = []) throws -> Kymo.Finished {
+    /// The folder of the build, which may be linked from there.
+    private static let scratch: String = {
         let build = Kymo.path.split(separator: "/").dropLast(2).map { "/\($0)" }.joined()
-        // The folder of the build may be linked from there.
-        let scratch = ["\(build)/..", build].first { Files.exists("\($0)/workspace-state.json") } ?? build
+        return ["\(build)/..", build].first { Files.exists("\($0)/workspace-state.json") } ?? build
+    }()
+
+    private func run(_ program: String, _ output: String, _ more: [String] = []) throws -> Kymo.Finished {
         let script = "\(SharedMaterial.package)/packaging/sbom.py"
         return try ChildProcess(
-            "/usr/bin/python3", ["-B", script, program, output, "--build", scratch] + more,
+            "/usr/bin/python3", ["-B", script, program, output, "--build", Self.scratch] + more,
             environment: ["SOURCE_DATE_EPOCH": "1772366400"]
         ).finish()
     }
@@ -51,6 +55,31 @@ import Testing
             let done = try run(program, folder.file("sbom"), more)
             #expect(done.end == .exit(1) && done.error.contains(message), "\(done.end): \(done.error)")
             #expect(!done.error.contains("Traceback") && !Files.exists(folder.file("sbom")), "\(done.error)")
+        }
+    }
+
+    /// A build that lacks what Package.swift needs would give an SBOM without it.
+    @Test func packagesThatAreMissingAreNamed() throws {
+        let folder = TemporaryFolder()
+        let whole = try JSONSerialization.jsonObject(with: Data(Files.read("\(Self.scratch)/workspace-state.json")))
+        let object = try #require((whole as? [String: Any])?["object"] as? [String: Any])
+        let all = try #require(object["dependencies"] as? [[String: Any]])
+        let checkouts = folder.file("checkouts")
+        try FileManager.default.createSymbolicLink(
+            atPath: checkouts, withDestinationPath: "\(Self.scratch)/checkouts")
+        for missing in [["yams"], ["grdb.swift", "yams"]] {
+            let rest = all.filter { one in
+                let identity = (one["packageRef"] as? [String: Any])?["identity"] as? String
+                return !missing.contains(identity ?? "")
+            }
+            #expect(rest.count == all.count - missing.count)
+            let state = try JSONSerialization.data(withJSONObject: ["object": ["dependencies": rest]])
+            Files.write(Array(state), to: folder.file("workspace-state.json"))
+            let done = try run(Kymo.path, folder.file("sbom"), ["--build", folder.path])
+            #expect(done.end == .exit(1), "\(done.error)")
+            #expect(
+                done.error.contains("lacks \(missing.joined(separator: ", ")): build first"), "\(done.error)")
+            #expect(!Files.exists(folder.file("sbom")))
         }
     }
 
