@@ -18,6 +18,9 @@ import time
 # Seconds and MiB that one input may take. With AddressSanitizer, memory that was freed is kept for a while.
 SECONDS, MEBIBYTES = 5, 1_024
 SANITIZER = "quarantine_size_mb=16:detect_leaks=0:detect_stack_use_after_return=0:handle_abort=1"
+# Where files take no disk, if there is such a place.
+MEMORY = "/dev/shm" if os.path.isdir("/dev/shm") else None
+AGAIN = "KYMO_FUZZ_FOLDER=$(mktemp -d)"
 # Of what a target that fails has written.
 LAST_LINES = 30
 
@@ -38,8 +41,11 @@ class Run:
             f"-max_len={longest}", f"-timeout={SECONDS}", f"-rss_limit_mb={MEBIBYTES}", f"-seed={options.seed}",
             "-print_final_stats=1", "-reload=0", f"-artifact_prefix={finds}/"]
         began = time.monotonic()
-        process = subprocess.run(
-            command, env=environment(target), stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, errors="replace")
+        # For files that a target writes: a process that crashes removes nothing.
+        with tempfile.TemporaryDirectory(prefix="kymo-fuzz-", dir=MEMORY) as folder:
+            process = subprocess.run(
+                command, env=environment(target, folder), stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True,
+                errors="replace")
         self.seconds = time.monotonic() - began
         self.status, self.output = process.returncode, process.stderr
         self.executions = self._number(r"stat::number_of_executed_units:\s*(\d+)")
@@ -69,12 +75,12 @@ class Run:
         print(f"\n{self.target}: exit status {self.status}")
         print("\n".join(self.output.splitlines()[-LAST_LINES:]))
         if self.find:
-            print(f"input: {self.find}\nagain: KYMO_FUZZ_TARGET={self.target} {binary} {self.find}")
+            print(f"input: {self.find}\nagain: {AGAIN} KYMO_FUZZ_TARGET={self.target} {binary} {self.find}")
 
 
-def environment(target):
-    """The environment of a target's process."""
-    values = dict(os.environ, KYMO_FUZZ_TARGET=target)
+def environment(target, folder=""):
+    """The environment of a target's process, which may write files to `folder`."""
+    values = dict(os.environ, KYMO_FUZZ_TARGET=target, KYMO_FUZZ_FOLDER=folder)
     values.setdefault("ASAN_OPTIONS", SANITIZER)
     return values
 
@@ -129,7 +135,7 @@ def check(binary):
         same = [name for name in kept if open(os.path.join(finds, name), "rb").read() == b"bug!"]
         if good.returncode != 0 or kept != same or len(same) != 1:
             sys.exit(f"fuzz.py: a run without a find: exit status {good.returncode}\n{good.stdout}")
-        if bad.returncode != 1 or f"again: KYMO_FUZZ_TARGET=broken {binary} {finds}/" not in bad.stdout:
+        if bad.returncode != 1 or f"again: {AGAIN} KYMO_FUZZ_TARGET=broken {binary} {finds}/" not in bad.stdout:
             sys.exit(f"fuzz.py: a target that fails was not told: exit status {bad.returncode}\n{bad.stdout}")
     print("a target that fails is told, with its input")
 

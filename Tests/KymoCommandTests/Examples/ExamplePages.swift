@@ -44,7 +44,7 @@ enum ExamplesNotRun {
         ("python3 bridges/serial_bridge.py", "runs for as long as a gateway sends; Tests/Bridges runs it"),
         ("echo 'DEVICES=", "changes the system"),
         ("podman ", "needs an image and a container engine; packaging/test.sh builds the image and runs it"),
-        ("KYMO_FUZZ_TARGET=", "needs the programs of 'make fuzz'"),
+        ("KYMO_FUZZ_FOLDER=", "needs the programs of 'make fuzz'"),
         ("packaging/manual.py ", "needs the release binary; packaging/test.sh checks the manual pages"),
     ]
 }
