@@ -20,12 +20,19 @@ import Testing
             ])
         #expect(complaints(text, "Tests/KymographTests/Good.swift").isEmpty)
         #expect(complaints(text, "Sources/Kymograph/Configuration/ConfigurationText.swift").isEmpty)
+        #expect(
+            complaints("switch state {\ncase .open: 1\ncase _: 2\n}") == [
+                "Sources/Kymograph/Bad.swift:3: case _ in a switch over an enumeration: name its cases"
+            ])
         #expect(complaints("switch (a, b) {\ncase (.open, 1): 1\ndefault: 2\n}").count == 1)
         #expect(complaints("switch a {\ncase let .open(b): b\ndefault: 2\n}").count == 1)
     }
 
     @Test func letsOthersBe() {
         #expect(complaints("switch byte {\ncase 0x20: 1\ndefault: 2\n}").isEmpty)
+        #expect(complaints("switch byte {\ncase 0x20: 1\ncase _: 2\n}").isEmpty)
+        // One with a condition takes some of them.
+        #expect(complaints("switch state {\ncase .open: 1\ncase _ where isLate: 2\ncase .closed: 3\n}").isEmpty)
         #expect(complaints("switch state {\ncase .open: 1\ncase .closed: 2\n}").isEmpty)
         // The inner one has numbers, and the outer one no default.
         #expect(

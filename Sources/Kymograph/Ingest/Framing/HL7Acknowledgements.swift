@@ -140,7 +140,10 @@ struct HL7Acknowledgements {
         ("202", "Unsupported processing id", [.testMeasurement]),
     ]
 
-    /// The condition that is nearest to a reason.
+    /// The condition that is nearest to a reason. Table 0357 has 207 for all that no other code covers, which need not
+    /// be a fault of the application: here what its operator does not let in (peers, rules, patient map, pauses), what
+    /// lies too far in the future, and what limits leave out. 201 and 203 to 206 are about events, versions, keys and
+    /// locks.
     private static func condition(of reason: Rejection) -> (code: String, text: String) {
         guard let nearest = conditions.first(where: { $0.reasons.contains(reason) }) else {
             return ("207", "Application internal error")
