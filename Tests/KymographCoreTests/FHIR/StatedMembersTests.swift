@@ -120,10 +120,13 @@ import Testing
     @Test(
         arguments: [
             (TestWindow.tenOClock, 5 * TestWindow.second, ["1714557600", "1714557605"]),
-            (TestWindow.tenOClock + 120_000_000, 1, ["1714557600.12", "1714557600.120000001"]),
+            (TestWindow.tenOClock + 120_000_000, 10, ["1714557600.12", "1714557600.12000001"]),
             (0, 0, ["0", "0"]), (-1_500_000_000, 1_000_000_000, ["-1.5", "-0.5"]),
+            // A FHIR decimal has no room for more digits: what is less than 10 ns is cut, towards the past.
+            (TestWindow.tenOClock + 123_456_789, 6, ["1714557600.12345678", "1714557600.12345679"]),
+            (-1_500_000_001, 2, ["-1.50000001", "-1.5"]),
         ] as [(Int64, Int64, [String])])
-    func rangeIsExact(start: Int64, length: Int64, expected: [String]) throws {
+    func rangeIsExactTo10Nanoseconds(start: Int64, length: Int64, expected: [String]) throws {
         var pipeline = try TestPipeline(Self.template("\"absoluteTimeRange\":true", period: "1h"))
         pipeline.options.timePrecision = .milli
         var window = TestWindow(start: start, seconds: 60)

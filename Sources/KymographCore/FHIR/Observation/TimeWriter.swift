@@ -86,10 +86,13 @@ struct TimeWriter: ~Copyable, Sendable {
         writer.append("\",")
     }
 
-    /// Writes `instant` as seconds since 1970, to the nanosecond and without zeros at the end.
+    /// Writes `instant` as seconds since 1970, cut to 10 ns and without zeros at the end: a FHIR decimal has 18 digits
+    /// at most, and of these ten come before the point.
     @inline(never)
     mutating func writeSeconds(_ instant: Instant, _ writer: inout ByteWriter) {
-        writer.append(Decimal64(mantissa: instant.nanoseconds, exponent: -9).shortened)
+        // Towards the past before 1970, too.
+        let tens = instant.nanoseconds / 10 - (instant.nanoseconds % 10 < 0 ? 1 : 0)
+        writer.append(Decimal64(mantissa: tens, exponent: -8).shortened)
     }
 
     /// Writes a point in time, ``ObservationOptions/timePrecision`` exact, as its source wrote it.
