@@ -43,6 +43,8 @@ final class ReceiptProgress: Sendable {
     private let last = Mutex<ContinuousClock.Instant?>(.now)
     /// The number of the last line that it has for good.
     private let number: Atomic<Int64>
+    /// Lines that were dropped since it has last taken any, and that it lacks.
+    private let dropped = Atomic(0)
 
     init(_ taker: ReceiptTaker, taken: Int64) {
         self.taker = taker
@@ -54,6 +56,12 @@ final class ReceiptProgress: Sendable {
 
     /// It has all lines through this number for good.
     func take(through number: Int64) { self.number.store(number, ordering: .releasing) }
+
+    /// Lines that it lacks are dropped; whether they are the first of which nothing was said yet.
+    func noteDropped(_ count: Int) -> Bool { dropped.add(count, ordering: .relaxed).oldValue == 0 }
+
+    /// How many lines were dropped that it lacks; counts anew.
+    func takeDropped() -> Int { dropped.exchange(0, ordering: .relaxed) }
 
     /// It has taken some, or there was nothing to take.
     func note() { last.withLock { $0 = .now } }

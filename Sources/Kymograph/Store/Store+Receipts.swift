@@ -26,6 +26,18 @@ extension Store {
         }
     }
 
+    /// Says how many lines were dropped that a taker lacks and that nothing was said of yet: nobody takes any more.
+    func tellDroppedReceipts() {
+        for progress in receiptProgress {
+            let count = progress.takeDropped()
+            guard count > 0 else { continue }
+            watch.note(
+                .warning(
+                    "receipts: \(count) that waited for \(progress.taker.name) were dropped, because the store was "
+                        + "full or they were too many, and their numbers are missing there"))
+        }
+    }
+
     /// Drops the lines that all have at once: nothing else is committed any more.
     func dropTakenReceipts() {
         let takers = receiptProgress
@@ -99,7 +111,6 @@ extension Settlement {
     static func dropLines(takenBy takers: [ReceiptProgress], _ db: Database) throws {
         let taken = takers.map(\.taken)
         if takers.count > 1 {
-            try StoreSchema.keepReceiptTakers(db)
             for (taker, number) in zip(takers, taken) {
                 try db.cachedStatement(
                     sql: """
@@ -115,8 +126,7 @@ extension Settlement {
     /// The last line that `taker` had in an earlier run in which others took them, too: those that wait behind it for
     /// the others, it must not get again.
     static func taken(by taker: ReceiptTaker, _ db: Database) throws -> Int64 {
-        guard try db.tableExists("receipt_taken") else { return 0 }
-        // Numbers begin anew when a damaged store was repaired.
+        // Numbers of a store that an earlier program has repaired have begun anew.
         let newest = try Int64.fetchOne(db, sql: "SELECT seq FROM sqlite_sequence WHERE name = 'receipt_line'") ?? 0
         let number = try Int64.fetchOne(
             db, sql: "SELECT number FROM receipt_taken WHERE taker = ?", arguments: [taker.rawValue])

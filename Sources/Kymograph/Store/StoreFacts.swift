@@ -88,6 +88,13 @@ struct StoreFacts {
             let last = known(target, "SELECT max(number) FROM \(name)") ?? 0
             numbers[name] = max(last, found.compactMap { $0 }.max() ?? 0) + gap
         }
+        // Only what takers have counts, and without a gap: lines are reckoned by their numbers.
+        let lines = [
+            known(old, "SELECT seq FROM sqlite_sequence WHERE name = 'receipt_line'"),
+            known(target, "SELECT max(number) FROM receipt_line"),
+            known(target, "SELECT max(number) FROM receipt_taken"),
+        ]
+        numbers["receipt_line"] = lines.compactMap { $0 }.max() ?? 0
         let floors = [floor, known(old, "SELECT seq FROM sqlite_sequence WHERE name = 'floor'")].compactMap { $0 }
         numbers["floor"] = floors.max()
         try target.execute(sql: "DELETE FROM sqlite_sequence")

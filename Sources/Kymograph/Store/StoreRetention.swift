@@ -10,8 +10,6 @@ struct StoreRetention {
     /// Bytes submitted since the last look at the size.
     private var added = 0
     private var alarm = StoreAlarm()
-    /// Receipts that were dropped since those who lack them have last taken any.
-    private var droppedLines: [ReceiptTaker: Int] = [:]
 
     /// Commits between two looks at the size, and at the age of windows; windows dropped at a time.
     private static let sizeInterval = 8
@@ -79,15 +77,14 @@ struct StoreRetention {
             return try Settlement.dropOldestLines(Self.most, db)
         }
         guard !dropped.isEmpty else { return false }
-        let reason = "the store in \(store.directory.path) is full"
-        for taker in takers { note(dropped.count { $0 > taker.taken }, of: taker.taker, reason, store) }
+        note(dropped, of: takers, "the store in \(store.directory.path) is full", store)
         bytes = try store.pool.read { try StoreRetention.used($0) }
         return true
     }
 
     /// Drops the oldest of the receipts that only a socket's reader lacks who takes nothing, when they are too many:
     /// nobody may ever come, and the disk is for readings.
-    private mutating func limitAwaitedLines(_ store: Store) throws {
+    private func limitAwaitedLines(_ store: Store) throws {
         let takers = store.receiptProgress
         guard takers.contains(where: { $0.taker == .socket && $0.isStuck }) else { return }
         let others = takers.filter { $0.taker != .socket }.map(\.taken).min() ?? .max
@@ -100,22 +97,24 @@ struct StoreRetention {
         while true {
             let dropped = try store.pool.write { try Settlement.dropOldestLines(through: last, Self.most, $0) }
             guard !dropped.isEmpty else { return }
-            for taker in takers { note(dropped.count { $0 > taker.taken }, of: taker.taker, reason, store) }
+            note(dropped, of: takers, reason, store)
         }
     }
 
-    private mutating func note(_ count: Int, of taker: ReceiptTaker, _ reason: String, _ store: Store) {
-        guard count > 0 else { return }
-        if droppedLines[taker] == nil {
+    /// Has each of `takers` know which of the lines `dropped` it lacks.
+    private func note(_ dropped: [Int64], of takers: [ReceiptProgress], _ reason: String, _ store: Store) {
+        for progress in takers {
+            let (count, taker) = (dropped.count { $0 > progress.taken }, progress.taker)
+            guard count > 0, progress.noteDropped(count) else { continue }
             store.watch.note(.error("\(reason): receipts that wait for \(taker.name) are dropped; \(taker.remedy)"))
         }
-        droppedLines[taker, default: 0] += count
     }
 
     /// Says how many receipts are missing, once they are taken again.
-    private mutating func noteReceiptsTaken(_ store: Store) {
+    private func noteReceiptsTaken(_ store: Store) {
         for progress in store.receiptProgress where !progress.isStuck {
-            guard let count = droppedLines.removeValue(forKey: progress.taker) else { continue }
+            let count = progress.takeDropped()
+            guard count > 0 else { continue }
             let place = progress.taker == .files ? "in the files" : "there"
             store.watch.note(
                 .warning(

@@ -44,13 +44,12 @@ extension StoreSchema {
                 """)
     }
 
-    /// How far each of those who take receipts has come: made when there are several. Programs without it bring files
-    /// again what waits for others.
+    /// How far each of those who take receipts has come, where they are several. Stores of version 5 that were made
+    /// before it do not have it, and programs that do not know it bring files again what waits for others: it is made
+    /// besides the steps, and a damaged store may be without.
     static func keepReceiptTakers(_ db: Database) throws {
         try db.execute(
-            sql: """
-                CREATE TABLE IF NOT EXISTS receipt_taken (taker TEXT PRIMARY KEY, number INTEGER NOT NULL) WITHOUT ROWID
-                """)
+            sql: "CREATE TABLE receipt_taken (taker TEXT PRIMARY KEY, number INTEGER NOT NULL) WITHOUT ROWID")
     }
 
     /// What is paused (``Pause``), and which dead letters that has put aside.

@@ -23,6 +23,7 @@ enum StoreSchema {
             guard try Int.fetchOne(db, sql: "PRAGMA user_version") != version else { return }
             try db.execute(sql: "PRAGMA user_version = \(version)")
         }
+        if try writer.read({ try !$0.tableExists("receipt_taken") }) { try writer.write { try keepReceiptTakers($0) } }
         return outcome.withLock { $0 }
     }
 

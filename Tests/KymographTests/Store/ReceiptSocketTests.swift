@@ -185,6 +185,83 @@ import Testing
         second.close()
     }
 
+    /// A repair keeps what waits, and how far each has come; numbers go on after it.
+    @Test(arguments: [3, 10]) func aRepairWithTwoTakers(taken: Int64) throws {
+        let scratch = Scratch()
+        let store = try Store(path: scratch.path)
+        let (files, socket) = (store.beginReceipts(for: .files), store.beginReceipts(for: .socket))
+        func add(_ count: Int, to store: Store) throws {
+            try store.pool.write { db in
+                for _ in 0..<count {
+                    try db.execute(sql: "INSERT INTO receipt_line (run, line) VALUES ('r', x'7b7d0a')")
+                }
+            }
+        }
+        try add(10, to: store)
+        files.take(through: 10)
+        socket.take(through: taken)
+        store.dropTakenReceipts()
+        try store.directory.mark("a test")
+        store.close()
+        store.directory.unlock()
+        let repaired = try Store(path: scratch.path)
+        defer { repaired.close() }
+        #expect(repaired.receiptLines(after: 0, most: 20).map(\.number) == Array(1...10).filter { $0 > taken })
+        let (filesAgain, socketAgain) = (repaired.beginReceipts(for: .files), repaired.beginReceipts(for: .socket))
+        #expect(filesAgain.taken == 10 && socketAgain.taken == taken)
+        socketAgain.take(through: 10)
+        repaired.dropTakenReceipts()
+        try add(2, to: repaired)
+        #expect(
+            repaired.receiptLines(after: 0, most: 20).map(\.number) == [11, 12], "what files have had is not theirs")
+    }
+
+    /// A store from before the table of takers gets it when it is opened, and not with each commit.
+    @Test func aStoreWithoutTakers() throws {
+        let scratch = Scratch()
+        func hasTakers(_ store: Store) throws -> Bool { try store.pool.read { try $0.tableExists("receipt_taken") } }
+        let first = try Store(path: scratch.path)
+        #expect(try hasTakers(first))
+        try first.pool.write { try $0.execute(sql: "DROP TABLE receipt_taken") }
+        first.close()
+        first.directory.unlock()
+        let second = try Store(path: scratch.path)
+        defer { second.close() }
+        #expect(try hasTakers(second))
+    }
+
+    /// One that reads little at a time takes some, before it has read all that is under way.
+    @Test func aSlowReaderIsNotStuck() throws {
+        let trial = try Trial()
+        defer { trial.end() }
+        try trial.add(150, bytes: 300)
+        trial.progress.noteFailure()
+        let reader = try trial.reader()
+        reader.waitForBytes()
+        usleep(50_000)
+        #expect(trial.progress.isStuck, "nobody has read what had room in the socket")
+        for number in 1...20 { #expect(reader.firstNumber() == number) }
+        for _ in 0..<1_000 where trial.progress.isStuck { usleep(5_000) }
+        #expect(!trial.progress.isStuck && trial.progress.taken == 0)
+    }
+
+    /// What was dropped and is lacked by one that never came back is said at the end.
+    @Test func whatWasDroppedIsSaidAtTheEnd() throws {
+        let scratch = Scratch()
+        let store = try Store(path: scratch.path)
+        defer { store.close() }
+        let notes = NoteList()
+        store.watch.begin(note: notes.take) { notes.add($0.message) }
+        let (files, socket) = (store.beginReceipts(for: .files), store.beginReceipts(for: .socket))
+        #expect(socket.noteDropped(150) && !socket.noteDropped(7))
+        store.tellDroppedReceipts()
+        #expect(notes.all.count == 1, "\(notes.all)")
+        #expect(notes.all.first?.contains("157 that waited for the reader of their socket were dropped") == true)
+        store.tellDroppedReceipts()
+        #expect(notes.all.count == 1, "\(notes.all)")
+        withExtendedLifetime(files) {}
+    }
+
     /// Of a full store only what a reader lacks that is away goes, and files lose nothing.
     @Test func aReaderThatIsAwayCostsFilesNothing() throws {
         let scratch = Scratch()

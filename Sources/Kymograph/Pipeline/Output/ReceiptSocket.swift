@@ -22,6 +22,8 @@ final class ReceiptSocket: Sendable {
 
     /// Lines and bytes that are under way at a time: what the socket holds, so that it is empty again soon.
     private static let (most, mostBytes) = (200, 64 << 10)
+    /// Bytes that are sent at a time: what the system tells of the unread falls by whole such pieces.
+    private static let pieceBytes = 1 << 10
 
     /// Listens at `path`, for the owner alone.
     ///
@@ -121,24 +123,38 @@ final class ReceiptSocket: Sendable {
         }
         var rest = bytes[...]
         var pause: Int32 = 1
+        var before: Int32?
         while !control.isForced, !readers.isOver(isFinishing) {
-            if !rest.isEmpty {
-                guard let sent = ControlSocket.sendNow(Array(rest), to: reader) else { return nil }
-                rest = rest.dropFirst(sent)
-                if sent > 0 { pause = 1 }
-            }
+            guard let sent = Self.send(&rest, to: reader) else { return nil }
+            if sent > 0 { pause = 1 }
             // Only in this order: what a reader leaves behind is thrown away after it has gone.
             let unread = kymo_unread(reader.raw)
             if unread < 0 {
                 noteUnknown(-unread, &readers)
                 return nil
             }
+            // One that reads little at a time is slow, and not stuck. What has room at first nobody need have read.
+            if let before, sent > 0 || unread < before { progress.note() }
+            before = unread
             if ControlSocket.waitForEnd(of: reader, or: nil, milliseconds: 0) { return nil }
             if rest.isEmpty, unread == 0 { return number }
             Wait.milliseconds(Int(pause))
             pause = min(pause * 2, 20)
         }
         return nil
+    }
+
+    /// Sends as much of `rest` as the socket takes now, which leaves it; how much, or nil when the reader has gone.
+    private static func send(_ rest: inout ArraySlice<UInt8>, to reader: Descriptor) -> Int? {
+        var total = 0
+        while !rest.isEmpty {
+            let piece = Array(rest.prefix(pieceBytes))
+            guard let sent = ControlSocket.sendNow(piece, to: reader) else { return nil }
+            rest = rest.dropFirst(sent)
+            total += sent
+            if sent < piece.count { break }
+        }
+        return total
     }
 
     /// Says, once, that nobody can know what readers have. They count as gone, and lines wait no longer than for one

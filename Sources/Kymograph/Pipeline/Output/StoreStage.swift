@@ -101,6 +101,7 @@ final class StoreStage: Sendable {
         receipts?.finish()
         receiptSocket?.finish()
         store.dropTakenReceipts()
+        store.tellDroppedReceipts()
         // A run that was cut short may have lost what was on its way, and the ledger must say so.
         if !control.isForced { store.noteRunEnded(WallClock.now()) }
         store.close()
