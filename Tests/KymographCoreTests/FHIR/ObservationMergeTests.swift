@@ -76,6 +76,41 @@ import TrialSupport
         #expect(merged.text("valueSampledData.period") == "500")
     }
 
+    /// The extensions of `absoluteTimeRange`, behind another one.
+    private func exact(_ times: (String, String)?) -> String {
+        let url = "https://bdh.stanford.edu/fhir/defs/absoluteTimeRange"
+        let range =
+            times.map {
+                #",{"url":"\#(url)Start","valueDecimal":\#($0.0)},{"url":"\#(url)End","valueDecimal":\#($0.1)}"#
+            } ?? ""
+        return #""extension":[{"url":"urn:a","valueInteger":1}\#(range)],"valueInteger":1"#
+    }
+
+    /// Exact times follow the effective time; what is not known exactly is not said.
+    @Test(
+        arguments: [
+            (("10:00:00", "10:00:01"), ("1.25", "2.25"), ("10:00:02", "10:00:03"), ("3.1", "4.1"), ("1.25", "4.1")),
+            (("10:00:02", "10:00:03"), ("3.1", "4.1"), ("10:00:00", "10:00:01"), ("1.25", "2.250"), ("1.25", "4.1")),
+            (("10:00:00", "10:00:03"), ("0.5", "4"), ("10:00:01", "10:00:02"), ("1", "2"), ("0.5", "4")),
+            // As the effective time has no fractions.
+            (("10:00:00", "10:00:01"), ("1.25", "2.25"), ("10:00:00", "10:00:01"), ("1.2", "2.26"), ("1.2", "2.26")),
+            (("10:00:00", "10:00:01"), ("1.25", "2.25"), ("10:00:02", "10:00:03"), nil, nil),
+            (("10:00:00", "10:00:01"), ("1.25", "2.25"), ("10:00:00", "10:00:01"), nil, ("1.25", "2.25")),
+            (("10:00:00", "10:00:01"), nil, ("10:00:02", "10:00:03"), ("3.1", "4.1"), nil),
+        ] as [((String, String), (String, String)?, (String, String), (String, String)?, (String, String)?)])
+    func exactTimesFollow(
+        old: (String, String), stored: (String, String)?, new: (String, String), fresh: (String, String)?,
+        expected: (String, String)?
+    ) throws {
+        let existing = try observation(old.0, old.1, exact(stored))
+        let other = try observation(new.0, new.1, exact(fresh))
+        for compatibility in [Compatibility.none, .iomtFHIR] {
+            let merged = try ObservationMerge.merge(existing, with: other, compatibility: compatibility)
+            let wanted = try observation("10:00:00", "10:00:00", exact(expected))
+            #expect(merged["extension"]?.canonical() == wanted["extension"]?.canonical())
+        }
+    }
+
     @Test func anEqualObservationChangesNothing() throws {
         let existing = try observation("10:00:00", "10:00:02", #"\#(series("1 E 2")),"status":"final""#)
         let merged = try ObservationMerge.merge(existing, with: existing)

@@ -3,7 +3,8 @@ package import KymographTemplates
 
 /// Merges an Observation into the one that a server already holds under its identity (mapping dialect, section 6.4).
 ///
-/// Both are FHIR JSON. The category is the new one's; effective becomes the union of both; each value is merged by its
+/// Both are FHIR JSON. The category is the new one's; effective becomes the union of both, and so do the exact times in
+/// extensions (``ExactTimes``); each value is merged by its
 /// type: series sample by sample, of equal times the new one, everything else is replaced. Code, status, identifiers,
 /// references and values that the new one lacks stay. Status is the caller's: `amended` when the result differs.
 ///
@@ -48,6 +49,7 @@ package struct ObservationMerge: Sendable {
             merged.set("effectiveDateTime", to: nil)
             merged.set("effectivePeriod", to: union.node)
         }
+        ExactTimes.merge(of: new, into: &merged, hasNewTimes: union != old)
         try mergeValue(of: new, into: &merged)
         let components = try mergedComponents(existing, new)
         if !components.isEmpty { merged.set("component", to: JSONNode(.array(components))) }
