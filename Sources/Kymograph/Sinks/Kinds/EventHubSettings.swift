@@ -156,10 +156,15 @@ package struct EventHubSettings: SinkAddress {
         }
     }
 
-    /// Says what is wrong with the hub, or that it answers: that it does not like a batch without events is an answer.
+    /// Says what is wrong with the hub, or that it answers: that it does not like a batch without events is an answer,
+    /// of which nobody knows whether it was given before or after a look at the credentials.
     private func judge(_ status: Int, _ settings: HubSettings, _ opening: SinkOpening) -> SinkObstacle {
         switch status {
-        case 200..<300, 400: SinkObstacle("\(settings.url) answers, and takes the credentials", exitCode: 0)
+        case 200..<300: SinkObstacle("\(settings.url) answers, and takes the credentials", exitCode: 0)
+        case 400:
+            SinkObstacle(
+                "\(settings.url) answers 400: it refuses a batch without events, and may not have looked at the "
+                    + "credentials", exitCode: 0)
         case 401, 403:
             SinkObstacle(
                 key: secretKey,
