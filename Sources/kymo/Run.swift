@@ -92,17 +92,27 @@ struct Run: ParsableCommand {
         // Threads that were left behind, by force or by a second signal, must not run on while the process is taken
         // down.
         if outcome.exitCode != ExitStatus.success {
-            report(outcome.summary)
+            _ = report(outcome.summary)
             _exit(outcome.exitCode)
         }
-        defer { report(outcome.summary) }
-        try Self.explain(outcome.summary, firstRejection, settings, log)
+        let explained = Result { try Self.explain(outcome.summary, firstRejection, settings, log) }
+        let unreported = report(outcome.summary)
+        try explained.get()
+        if let unreported { throw unreported }
     }
 
-    /// Writes the summary for programs, if that is wanted.
-    private func report(_ counts: PipelineSummary) {
-        guard summary == .json, let line = try? PrettyText.line(RunReport(counts)) else { return }
-        StandardError.write(String(decoding: line, as: UTF8.self))
+    /// Writes the summary for programs, if that is wanted; gives the exit status when it cannot be written: to those who
+    /// read it the run would seem to have been killed.
+    private func report(_ counts: PipelineSummary) -> ExitCode? {
+        guard summary == .json else { return nil }
+        do {
+            let line = PrintableText.lines(String(decoding: try PrettyText.line(RunReport(counts)), as: UTF8.self))
+            guard !StandardDescriptors.write(Array(line.utf8), to: STDERR_FILENO) else { return nil }
+            let reason = StandardDescriptors.lastError
+            return StandardError.exit("cannot write the summary: \(reason)", code: ExitStatus.ioError)
+        } catch {
+            return StandardError.exit("cannot write the summary: \(error)", code: ExitStatus.software)
+        }
     }
 
     /// How much of a file that standard input is has been read, for the line that shows a run's progress.

@@ -54,6 +54,19 @@ import Testing
         #expect(try summary(done)["received"] as? Int == 1)
     }
 
+    /// A program that waits for the summary must not take what it does not get for a good end.
+    @Test func thatCannotBeWritten() throws {
+        let folder = TemporaryFolder()
+        func run(_ more: String) throws -> Kymo.Finished {
+            try ChildProcess(
+                "sh", ["-c", "exec \"$0\" run --stdin --out \"$1\" \(more) 2>/dev/full", Kymo.path, folder.path],
+                input: .bytes(Readings.ndjson(Readings.heartRates(3)))
+            ).finish(seconds: 20)
+        }
+        #expect(try run("--summary json").end == .exit(74))
+        #expect(try run("--summary text").end == .exit(0))
+    }
+
     @Test func ofAnImport() throws {
         let folder = TemporaryFolder()
         let file = folder.write(

@@ -1,10 +1,9 @@
-import Kymograph
 import KymographCore
 
 /// The summary of a run for programs: what `kymo run --summary json` writes at its end.
-struct RunReport: Encodable {
+package struct RunReport: Encodable {
     /// What one source gave.
-    struct Source: Encodable {
+    private struct Source: Encodable {
         var name: String
         var received: Int
         /// By the name of the reason, of what was rejected before it came to a window.
@@ -13,7 +12,7 @@ struct RunReport: Encodable {
     }
 
     /// What became of entries at a sink that answers for each.
-    struct Sink: Encodable {
+    private struct Sink: Encodable {
         var name: String
         var delivered: Int
         var undeliverable: ReasonCounts
@@ -21,7 +20,7 @@ struct RunReport: Encodable {
     }
 
     /// All that a run counts.
-    struct Counts: Encodable {
+    private struct Counts: Encodable {
         var received: Int
         var accepted: Int
         var duplicate: Int
@@ -44,9 +43,10 @@ struct RunReport: Encodable {
         var counters: CounterSamples
     }
 
-    var summary: Counts
+    private let summary: Counts
 
-    init(_ run: PipelineSummary) {
+    /// The summary of `run`, at its end.
+    package init(_ run: PipelineSummary) {
         summary = Counts(
             received: run.received, accepted: run.accepted, duplicate: run.duplicate, conflict: run.conflict,
             retractions: run.retractions, rejected: Self.byName(run.shards.rejected), lost: run.inFlight,
