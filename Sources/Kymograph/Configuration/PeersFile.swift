@@ -217,6 +217,7 @@ enum PeersFile {
     private static func rule(_ entry: PeerEntry, log: inout ConfigurationLog) -> PeerRule? {
         var rule = entry.rule
         if rule.name.isEmpty { rule.name = usualName(entry) }
+        checkName(rule.name, entry, log: &log)
         do throws(SecretFault) {
             if rule.patient != nil, !rule.patients.isEmpty, let origin = entry.origins["patient"] {
                 log.add(
@@ -241,6 +242,18 @@ enum PeersFile {
         case .addresses: PeerRule.ofAddress
         case .nothing, .token, .sharedAccess, .webhook, .nightscout: PeerRule.ofToken
         }
+    }
+
+    /// Details of dead letters end with the name: what comes before it must end where it seems to. Another peer's
+    /// readings would be judged by it else, when they come again.
+    private static func checkName(_ name: String, _ entry: PeerEntry, log: inout ConfigurationLog) {
+        guard !name.utf8.ranges(of: Array(Peer.listedText.utf8)).isEmpty,
+            let origin = (["name"] + form.kinds).compactMap({ entry.origins[$0] }).first
+        else { return }
+        log.add(
+            .error, origin,
+            "the name '\(name)' has '\(Peer.listedText)' in it, which stands before names in dead letters",
+            advice: "state another name")
     }
 
     /// No two peers may prove in the same way who they are.

@@ -52,13 +52,22 @@ package struct StoredLetter: Sendable {
 
     /// Who sent it, by the end of its details, which are looked at as bytes.
     private var sender: (mapping: IdentifierText?, peer: IdentifierText?, patient: FixedPatient) {
-        func part(_ text: ArraySlice<UInt8>, behind mark: String) -> (ArraySlice<UInt8>, ArraySlice<UInt8>)? {
-            text.ranges(of: Array(mark.utf8)).last.map { (text[..<$0.lowerBound], text[$0.upperBound...]) }
+        typealias Parts = (before: ArraySlice<UInt8>, behind: ArraySlice<UInt8>)
+        func ranges(of mark: String, _ text: ArraySlice<UInt8>) -> [Range<Int>] { text.ranges(of: Array(mark.utf8)) }
+        func parts(_ text: ArraySlice<UInt8>, _ place: Range<Int>?) -> Parts? {
+            place.map { (text[..<$0.lowerBound], text[$0.upperBound...]) }
         }
         let text = Array(detail.utf8)[...]
-        let listed = part(text, behind: Peer.listedText)
-        let mapping = part(listed?.0 ?? text, behind: Peer.mappingText).map { IdentifierText(utf8: Array($0.1)) }
-        guard let (name, patient) = listed.map({ FixedPatient.divided($0.1) }) else { return (mapping, nil, .unknown) }
+        // No list has a name with the mark in it. One of an earlier version's must stay none of a list, and not become
+        // that of the peer whose name is its end.
+        let listed = parts(text, ranges(of: Peer.listedText, text).first)
+        let rest = listed?.before ?? text
+        let mapping = parts(rest, ranges(of: Peer.mappingText, rest).last).map {
+            IdentifierText(utf8: Array($0.behind))
+        }
+        guard let (name, patient) = listed.map({ FixedPatient.divided($0.behind) }) else {
+            return (mapping, nil, .unknown)
+        }
         return (mapping, IdentifierText(utf8: Array(name)), patient)
     }
 

@@ -217,6 +217,11 @@ import Testing
             ("peers:\n  - user: 1\n    devces: [a]\n", ":3:5: peers[0]: unknown key 'devces'"),
             ("peers:\n  - user: 1\n  - user: 1\n", "another peer has the same"),
             ("peers:\n  - user: 1\n    rate: 0\n", "'0' is out of range"),
+            (
+                "peers:\n  - user: 1\n    name: ward, the peer anna\n",
+                ":3:11: peers[0].name: the name 'ward, the peer anna' has ', the peer ' in it"
+            ),
+            ("peers:\n  - certificate: a, the peer b\n", ":2:18: peers[0].certificate: the name 'a, the peer b'"),
             ("peers:\n  - tokenFile: \(open)\n", "run 'chmod 600' on it"),
             ("peers:\n  - tokenFile: \(short)\n", "has a token of less than 16 characters"),
             ("peers:\n  - tokenFile: \(folder.file("none"))\n", "none cannot be read"),

@@ -38,6 +38,15 @@ import Testing
             ]))
     }
 
+    /// A name with the text in it that stands before names is that of no other peer.
+    @Test func aNameWithTheMark() throws {
+        let found = letter("ward, the peer anna", .absent)
+        #expect(found.peerName == IdentifierText("ward, the peer anna") && found.mappingName == "a")
+        #expect(found.patientObstacle(try settings(Array("p-1".utf8)), anyway: false) == nil)
+        let bound = letter("ward, the peer anna", .patient(Array("p-1".utf8)))
+        #expect(bound.patientObstacle(try settings(Array("p-1".utf8)), anyway: false) != nil, "anna is another one")
+    }
+
     /// Settings of a source with a list in which anna has `patient`; nil for a source without one.
     private func settings(_ patient: [UInt8]?, isListed: Bool = true) throws -> PipelineSettings {
         var (rule, other) = (PeerRule(), PeerRule())
