@@ -36,8 +36,8 @@ package struct ArchiveEncoder: ~Copyable {
     /// The Observations of `window`, one JSON text each: one, or one for each reading of types that are not grouped.
     /// Nil when the block is damaged.
     ///
-    /// The status is `amended` when a grouped window was written more than once, else `final`. Of a window that has no
-    /// reading any more it is `entered-in-error`.
+    /// The status is `amended` when a grouped window was written more than once, else `final`; `preliminary` in place
+    /// of both where the template says so. Of a window that has no reading any more it is `entered-in-error`.
     package mutating func observations(of window: ArchivedWindow) -> [[UInt8]]? {
         parts(of: window).map { $0.map(\.resource) }
     }

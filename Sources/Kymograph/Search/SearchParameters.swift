@@ -11,7 +11,7 @@ struct SearchParameters {
         ("code", "token", "Of the Observation, not of its components"),
         ("category", "token", "Such as vital-signs"),
         ("identifier", "token", "Of the Observation"),
-        ("status", "token", "final, amended or entered-in-error"),
+        ("status", "token", "preliminary, final, amended or entered-in-error"),
         ("date", "date", "The effective time; days and times without an offset are of UTC"),
         ("_id", "token", "The id that kymo gives"),
         ("_lastUpdated", "date", "When the window was written last"),
@@ -102,7 +102,7 @@ struct SearchParameters {
     private static func statuses(_ value: String) throws(SearchRefusal) -> [SearchToken] {
         let tokens = try SearchToken.all(value, of: "status", needsValue: true)
         guard tokens.allSatisfy({ Self.statuses.contains($0.value?.text ?? "") }) else {
-            throw .malformed("status", "there is no such code; use final, amended or entered-in-error")
+            throw .malformed("status", "there is no such code; use preliminary, final, amended or entered-in-error")
         }
         return tokens
     }

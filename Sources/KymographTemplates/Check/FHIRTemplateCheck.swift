@@ -10,6 +10,7 @@ enum FHIRTemplateCheck {
         ConformanceCheck.run(template, position: position, isComplete: isComplete, log: &log)
         let wrongCodes = ConceptCheck.run(template, log: &log)
         UnitCheck.run(template, besides: wrongCodes, log: &log)
+        checkIdentifiers(template, log: &log)
         checkGrouping(template, log: &log)
         ValueCheck.run(template, log: &log)
         guard isComplete, template.value == nil, template.components.isEmpty else { return }
@@ -31,7 +32,6 @@ enum FHIRTemplateCheck {
 
     /// A series of one sample is what comes of a template that was written for windows and names none.
     private static func checkGrouping(_ template: FHIRTemplate, log: inout DiagnosticLog) {
-        checkIdentifiers(template, log: &log)
         guard template.grouping(defaultPeriod: 1) == .instance else { return }
         for value in (template.value.map { [$0] } ?? []) + template.components.map(\.value) {
             guard case .sampledData(_, let rule) = value.kind, rule.waveform == nil else { continue }

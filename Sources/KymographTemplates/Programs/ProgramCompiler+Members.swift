@@ -7,7 +7,7 @@ extension ProgramCompiler {
         addExtensions(rules)
         for member in JSONText.members(rules, options.version) { literal("\(member),") }
         guard let name = rules.noteName else { return }
-        let field = addNote(name, type)
+        let field = addNonValueText(name, type)
         let texts = options.version.noteTexts
         literal("\(texts.before)\"", .present, field)
         step(.text, .present, field)
@@ -15,9 +15,9 @@ extension ProgramCompiler {
     }
 
     /// Adds the field of the text of `name`, without which an Observation is whole, and which alone makes none.
-    private mutating func addNote(_ name: ValueName, _ type: MeasurementType) -> UInt16 {
+    private mutating func addNonValueText(_ name: ValueName, _ type: MeasurementType) -> UInt16 {
         let slot = type.valueNames.firstIndex(of: name.text).map { Int32($0) } ?? -1
-        return addNote(ProgramField(kind: .text, slot: slot))
+        return addNonValue(ProgramField(kind: .text, slot: slot))
     }
 
     /// Adds the template's identifiers behind that of the identity.
@@ -28,7 +28,7 @@ extension ProgramCompiler {
                 literal("\(head)\(JSONText.quoted(rule.value ?? ""))}")
                 continue
             }
-            let field = addNote(name, type)
+            let field = addNonValueText(name, type)
             literal("\(head)\"", .present, field)
             step(.text, .present, field)
             literal("\"}", .present, field)
@@ -52,12 +52,11 @@ extension ProgramCompiler {
 
     /// Adds the extensions of HealthKitOnFHIR for the exact times of a sample.
     private mutating func addTimeRange() {
-        for (name, code) in [("Start", ProgramStep.Code.startSeconds), ("End", .endSeconds)] {
-            let url = "https://bdh.stanford.edu/fhir/defs/absoluteTimeRange\(name)"
-            literal("\(name == "End" ? "," : ""){\"url\":\(JSONText.quoted(url)),\"valueDecimal\":")
-            step(code)
-            literal("}")
-        }
+        literal("{\"url\":\(JSONText.quoted(AbsoluteTimeRange.start)),\"valueDecimal\":")
+        step(.startSeconds)
+        literal("},{\"url\":\(JSONText.quoted(AbsoluteTimeRange.end)),\"valueDecimal\":")
+        step(.endSeconds)
+        literal("}")
     }
 }
 

@@ -229,10 +229,10 @@ struct ProgramCompiler: ~Copyable {
         component("\(code)\(JSONText.dataAbsentReason("error"))}", .uncharted, field)
     }
 
-    /// Adds the field of a note, without which an Observation is whole, and which alone makes none.
-    mutating func addNote(_ note: ProgramField) -> UInt16 {
-        var field = note
-        field.extras.isNote = true
+    /// Adds `field`, without which an Observation is whole, and which alone makes none.
+    mutating func addNonValue(_ field: ProgramField) -> UInt16 {
+        var field = field
+        field.extras.countsAsValue = false
         fields.append(field)
         return UInt16(fields.count - 1 - firstField)
     }

@@ -43,7 +43,7 @@ struct ValueWriter: ~Copyable, Sendable {
             found.settle()
             facts.append(found)
             let isThere = found.loss == nil && (found.count > 0 || found.reason >= 0)
-            survey.hasValue = survey.hasValue || (isThere && !field.extras.isNote)
+            survey.hasValue = survey.hasValue || (isThere && field.extras.countsAsValue)
         }
         return survey
     }

@@ -9,8 +9,9 @@ package struct FieldExtras: BitwiseCopyable {
     /// The second value of a pair, or the value that holds the comparator; -1 for none.
     package var second: Int32 = -1
     package var readsComparator = false
-    /// Whether the Observation makes sense without it, and not with it alone.
-    package var isNote = false
+    /// Whether the Observation has a value by it. The text of a note or of an identifier is none: the Observation makes
+    /// sense without it, and not with it alone.
+    package var countsAsValue = true
     /// Places in ``ProgramTables``.
     package var absents = TableRange()
     package var figures = TableRange()

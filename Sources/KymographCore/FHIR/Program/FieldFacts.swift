@@ -65,7 +65,7 @@ struct FieldFacts: BitwiseCopyable {
     static func survey(_ field: ProgramField, _ content: borrowing WindowContent) -> FieldFacts {
         guard field.slot >= 0 else { return FieldFacts() }
         switch field.kind {
-        case .text where field.extras.isNote: return written(content, Int(field.slot))
+        case .text where !field.extras.countsAsValue: return written(content, Int(field.slot))
         case .text, .presence: return latest(content, Int(field.slot), orText: true)
         case .number: return number(content, Int(field.slot))
         case .series: return series(content, Int(field.slot))

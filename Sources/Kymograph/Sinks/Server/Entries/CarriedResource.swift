@@ -64,12 +64,12 @@ final class CarriedResource {
         into output: inout ByteWriter
     ) {
         guard isStandIn else { return entries.append(entry, as: entries.form, to: &output) }
-        let system = identifier.system.isEmpty ? "" : "\"system\":\(JSONNode.quoted(identifier.system.text)),"
-        let url = fullURL.map { "\"fullUrl\":\(JSONNode.quoted($0))," } ?? ""
+        let system = identifier.system.isEmpty ? "" : "\"system\":\(JSONText.quoted(identifier.system.text)),"
+        let url = fullURL.map { "\"fullUrl\":\(JSONText.quoted($0))," } ?? ""
         let text =
             "{\(url)\"resource\":{\"resourceType\":\"\(identifier.type)\",\"identifier\":[{\(system)"
-            + "\"value\":\(JSONNode.quoted(identifier.value.text))}]},\"request\":{\"method\":\"POST\","
-            + "\"url\":\"\(identifier.type)\",\"ifNoneExist\":\(JSONNode.quoted(identifier.query))}}"
+            + "\"value\":\(JSONText.quoted(identifier.value.text))}]},\"request\":{\"method\":\"POST\","
+            + "\"url\":\"\(identifier.type)\",\"ifNoneExist\":\(JSONText.quoted(identifier.query))}}"
         output.append(Array(text.utf8))
     }
 

@@ -115,12 +115,13 @@ final class ResourceSaver {
             if isCached(task.identifier) { cache.set(existing, for: task.identifier) }
             return completion(.success(Saved(operation: .unchanged, stored: stored, resource: existing)))
         }
-        let amended = task.identifier.type == "Observation" ? Self.amended(merged, existing, by: task.resource) : merged
-        server.update(amended, version: stored.version) { [self] result in
+        let isObservation = task.identifier.type == "Observation"
+        let changed = isObservation ? Self.withStatus(merged, over: existing, by: task.resource) : merged
+        server.update(changed, version: stored.version) { [self] result in
             switch result {
             case .success(let stored):
-                keep(amended, stored, task)
-                completion(.success(Saved(operation: .updated, stored: stored, resource: amended)))
+                keep(changed, stored, task)
+                completion(.success(Saved(operation: .updated, stored: stored, resource: changed)))
             case .failure(let refusal) where refusal.isConflict && task.attempt < Self.patience:
                 if isCached(task.identifier) { cache.remove(task.identifier) }
                 find(task.next, completion)
@@ -138,7 +139,7 @@ final class ResourceSaver {
 
     /// The Observation `merged`, which differs from `existing`, with its status: what was preliminary was never final
     /// here, and so is not amended, unless the new one says that it is.
-    private static func amended(_ merged: JSONNode, _ existing: JSONNode, by new: JSONNode) -> JSONNode {
+    private static func withStatus(_ merged: JSONNode, over existing: JSONNode, by new: JSONNode) -> JSONNode {
         let wasNeverFinal = isPreliminary(existing) && ["preliminary", "final"].contains(new.child("status")?.string)
         return wasNeverFinal ? merged : merged.with("status", .text("amended"))
     }

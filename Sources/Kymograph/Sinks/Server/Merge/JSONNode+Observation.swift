@@ -13,7 +13,7 @@ extension JSONNode {
     func isSameComponent(as other: JSONNode) -> Bool {
         let mine = codings
         let own = mine.filter { $0.system == Compatibility.iomtFHIRSystem }
-        guard !mine.isEmpty else { return member("code")?.plainText == other.member("code")?.plainText }
+        guard !mine.isEmpty else { return member("code")?.sortedText == other.member("code")?.sortedText }
         let theirs = other.codings
         return (own.isEmpty ? mine : own).contains { coding in
             theirs.contains { $0.system == coding.system && $0.code == coding.code }
@@ -23,20 +23,6 @@ extension JSONNode {
     private var codings: [(system: String?, code: String?)] {
         (member("code")?.member("coding")?.elements ?? []).map {
             ($0.member("system")?.string, $0.member("code")?.string)
-        }
-    }
-
-    /// The value as text, members by name, for comparison.
-    var plainText: String {
-        switch value {
-        case .object(let members):
-            let sorted = members.sorted { $0.name < $1.name }
-            return "{\(sorted.map { "\(JSONText.quoted($0.name)):\($0.node.plainText)" }.joined(separator: ","))}"
-        case .array(let elements): return "[\(elements.map(\.plainText).joined(separator: ","))]"
-        case .string(let text): return JSONText.quoted(text)
-        case .number(let text): return text
-        case .bool(let flag): return flag ? "true" : "false"
-        case .null: return "null"
         }
     }
 }

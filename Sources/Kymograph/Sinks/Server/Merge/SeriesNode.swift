@@ -44,7 +44,7 @@ struct SeriesNode {
     /// Refuses a series whose numbers mean something else: another origin, factor or unit.
     func requireScale(of other: SeriesNode) throws(ObservationMerge.Failure) {
         for name in ["origin", "factor"] {
-            guard let mine = node.member(name), mine.plainText != other.node.member(name)?.plainText else { continue }
+            guard let mine = node.member(name), mine.sortedText != other.node.member(name)?.sortedText else { continue }
             throw ObservationMerge.Failure(message: "the two series differ in their \(name)")
         }
         if node.member("factor") == nil, other.node.member("factor") != nil {

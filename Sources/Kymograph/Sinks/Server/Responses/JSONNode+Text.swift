@@ -17,15 +17,6 @@ extension JSONNode {
         return node
     }
 
-    /// `text` as a JSON string.
-    static func quoted(_ text: String) -> String {
-        var writer = ByteWriter(capacity: text.utf8.count + 2)
-        writer.append("\"")
-        writer.appendJSON(text)
-        writer.append("\"")
-        return writer.view.string
-    }
-
     /// The node with the member called `name` set, at its place or at the end.
     func with(_ name: String, _ node: JSONNode) -> JSONNode {
         var members = members ?? []
@@ -50,7 +41,7 @@ extension JSONNode {
         switch value {
         case .object(let members):
             let sorted = members.sorted { $0.name < $1.name }
-            return "{\(sorted.map { "\(JSONNode.quoted($0.name)):\($0.node.sortedText)" }.joined(separator: ","))}"
+            return "{\(sorted.map { "\(JSONText.quoted($0.name)):\($0.node.sortedText)" }.joined(separator: ","))}"
         case .array(let elements): return "[\(elements.map(\.sortedText).joined(separator: ","))]"
         case .string, .number, .bool, .null: return jsonText
         }
