@@ -11,14 +11,14 @@ import Testing
 
     /// Makes the SBOM of the binary that is tested.
     private func make(_ name: String, in folder: TemporaryFolder) throws -> String {
-        let done = try run(Kymo.path, folder.file(name))
+        let done = try run(Kymo.besideTheTests, folder.file(name))
         #expect(done.end == .exit(0), "\(done.error)")
         return folder.file(name)
     }
 
     /// The folder of the build, which may be linked from there.
     private static let scratch: String = {
-        let build = Kymo.path.split(separator: "/").dropLast(2).map { "/\($0)" }.joined()
+        let build = Kymo.besideTheTests.split(separator: "/").dropLast(2).map { "/\($0)" }.joined()
         return ["\(build)/..", build].first { Files.exists("\($0)/workspace-state.json") } ?? build
     }()
 
@@ -46,7 +46,7 @@ import Testing
     @Test func nothingIsWrittenOfWhatIsNotKnown() throws {
         let folder = TemporaryFolder()
         let cases = [
-            (Kymo.path, ["--map", folder.file("none.map")], "none.map cannot be read"),
+            (Kymo.besideTheTests, ["--map", folder.file("none.map")], "none.map cannot be read"),
             ("/bin/true", [], "nothing of the Swift runtime is found"),
             ("/bin/true", ["--map", folder.write("empty.map", "\n")], "nothing of the Swift runtime is found"),
             (folder.file("none"), [], "there is no"),
@@ -75,7 +75,7 @@ import Testing
             #expect(rest.count == all.count - missing.count)
             let state = try JSONSerialization.data(withJSONObject: ["object": ["dependencies": rest]])
             Files.write(Array(state), to: folder.file("workspace-state.json"))
-            let done = try run(Kymo.path, folder.file("sbom"), ["--build", folder.path])
+            let done = try run(Kymo.besideTheTests, folder.file("sbom"), ["--build", folder.path])
             #expect(done.end == .exit(1), "\(done.error)")
             #expect(
                 done.error.contains("lacks \(missing.joined(separator: ", ")): build first"), "\(done.error)")
