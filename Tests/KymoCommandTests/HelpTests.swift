@@ -66,7 +66,8 @@ import Testing
     /// Of each command the reference says what it prints for programs, or that it prints messages only.
     @Test func outputOfEachIsDescribed() throws {
         let page = Files.text("\(SharedMaterial.package)/docs/commands.md")
-        let section = try #require(page.components(separatedBy: "## Output for programs").last)
+        let start = try #require(page.firstRange(of: "## Output for programs"))
+        let section = page[start.lowerBound...]
         func names(_ command: CommandHelp, _ path: [String]) -> [String] {
             let below = (command.subcommands ?? []).filter { $0.commandName != "help" }
             guard !below.isEmpty else { return [path.joined(separator: " ")] }
