@@ -52,6 +52,7 @@ import Testing
         (run.lateFrames, run.suppressedLogEntries) = (126, 421)
         (run.missingFrames, run.bytes, run.bundles, run.undeliveredBundles) = (127, 131, 137, 139)
         (run.reloads.succeeded, run.reloads.failed) = (149, 151)
+        run.refusedLists = (499, 503)
         run.engine.rings = [EngineCounts.Ring(lane: "0", shard: "1", used: 307, slots: 311, waits: 313)]
         run.engine.shards = [EngineCounts.Shard(shard: "1", devices: 317, series: 331, windows: 337)]
         (run.engine.laneSeconds, run.engine.shardSeconds) = ([431.5], [433.5])
@@ -204,7 +205,7 @@ import Testing
                     "rule", "source", "reason", "result", "sink", "version", "commit", "lane", "shard", "code",
                     "mapping",
                     "type",
-                    "cause", "kind", "certificate", "name", "tag",
+                    "cause", "kind", "certificate", "name", "tag", "directory",
                 ]), "\(row.name)")
         }
     }
