@@ -101,8 +101,8 @@ struct Run: ParsableCommand {
         if let unreported { throw unreported }
     }
 
-    /// Writes the summary for programs, if that is wanted; gives the exit status when it cannot be written: to those who
-    /// read it the run would seem to have been killed.
+    /// Writes the summary for programs, if that is wanted; gives the exit status when it cannot be written: to those
+    /// who read it the run would seem to have been killed.
     private func report(_ counts: PipelineSummary) -> ExitCode? {
         guard summary == .json else { return nil }
         do {

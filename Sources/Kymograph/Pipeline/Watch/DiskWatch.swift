@@ -20,11 +20,11 @@ struct DiskWatch {
         let percent = disk.percent
         if let alarm = Self.alarms.last(where: { percent >= $0.percent }), alarm.percent > announced {
             announced = alarm.percent
+            let left = ByteSizeText.text(disk.freeBytes & ~0xF_FFFF)
             return entry(
                 alarm.level, percent,
-                "the file system of \(directory) is \(percent) % full, with "
-                    + "\(ByteSizeText.text(disk.freeBytes & ~0xF_FFFF)) left: make room, since readings wait when it is full"
-            )
+                "the file system of \(directory) is \(percent) % full, with \(left) left: make room, since readings "
+                    + "wait when it is full")
         }
         let former = announced
         while announced > 0, percent < announced - Self.slack {

@@ -61,7 +61,7 @@ final class StateWatch: Sendable {
         var sinks: [IdentifierText: SinkWatch] = [:]
         var outbox = OutboxWatch(limit: settings().outboxAge)
         var sources: [SourceWatch] = []
-        var disks: [String: DiskWatch] = [:]
+        var disks: [IdentifierText: DiskWatch] = [:]
         var turn = 0
         var isLast = false
         while !isLast {
@@ -82,7 +82,7 @@ final class StateWatch: Sendable {
             if turn % Self.outboxInterval == 0, let age = looks.outboxAge() { outbox.entry(age: age).map(notes) }
             if turn % Self.diskInterval == 0 {
                 for disk in looks.disks() {
-                    disks[disk.directory, default: DiskWatch(disk.directory)].entry(disk).map(notes)
+                    disks[IdentifierText(disk.directory), default: DiskWatch(disk.directory)].entry(disk).map(notes)
                 }
             }
             turn += 1
