@@ -128,7 +128,7 @@ import Testing
         #expect(unset.end == .exit(64), "\(unset.error)")
         // Asking has changed nothing.
         let done = try run.terminate()
-        #expect(done.end == .exit(0) && done.error.contains("reloads 0, failed 0"), "\(done.error)")
+        #expect(done.end == .exit(0) && !done.error.contains("reloads"), "\(done.error)")
     }
 
     /// Who edits a mapping does not ask whether a port is free, which an instance with that mapping may use.

@@ -154,9 +154,9 @@ struct AllowedImports {
             Search: System Audit Crypto HTTP Ingest/Peers Archive Configuration Admin Console
             Pipeline/Output: System Ingest Ingest/Sources Sinks/Outbox Sinks Sinks/Files Telemetry Sinks/Kinds Store
                 Configuration Control
-            Pipeline/Watch: System Log Sinks/Outbox Telemetry
+            Pipeline/Watch: System Log Sinks/Outbox Telemetry Configuration/Values
             Pipeline: System Audit Crypto/Seal Configuration/Values Ingest Ingest/Peers HTTP Ingest/Framing Ingest/Sources
-                Ingest/Lane Sinks
+                Ingest/Lane Sinks Sinks/Files
                 Sinks/DeadLetters Tap Telemetry Sinks/Kinds Store Archive Configuration Configuration/Printing Preview
                 Ledger Control Admin Console Console/Access Console/Subject Search Pipeline/Output Pipeline/Watch
             Support: System Sinks/Server/HTTP Store Configuration Ledger

@@ -37,6 +37,7 @@ enum ExamplePages {
 enum ExamplesNotRun {
     /// How an example begins, and why it is not run.
     static let all: [(begins: String, reason: String)] = [
+        ("/usr/bin/kymo check --reload", "needs an instance that runs; EnvironmentCheckTests ask one"),
         ("make ", "builds the program, and runs this test"),
         ("sudo ", "changes the system"),
         ("python3 -m venv ~/kymo-bridge", "the next command needs the network; Tests/Bridges runs the bridges"),
