@@ -57,7 +57,9 @@ import TrialSupport
         func reloadInVain(_ words: String) throws {
             func refused() throws -> String? {
                 let metrics = try run.command("status", "--format", "prometheus").text
-                return metrics.firstMatch(of: /kymo_mapping_reloads_total\{result="failed"\} (\d+)/).map { String($0.1) }
+                return metrics.firstMatch(of: /kymo_mapping_reloads_total\{result="failed"\} (\d+)/).map {
+                    String($0.1)
+                }
             }
             let before = try refused()
             #expect(before != nil)
