@@ -126,6 +126,11 @@ import Testing
         #expect(lasting.error.contains(message), "\(lasting.error)")
         let unset = try Kymo.run(["check", "--config", file, "--reload", "--no-environment"], directory: folder.path)
         #expect(unset.end == .exit(64), "\(unset.error)")
+        // One that keeps nothing cannot be asked, and its reload is not to fail of that.
+        folder.write("kymo.yaml", text + "ephemeral: true\n")
+        let unasked = try check()
+        #expect(unasked.error.contains("no instance can be asked"), "\(unasked.error)")
+        #expect(!unasked.error.contains("error: data"), "\(unasked.error)")
         // Asking has changed nothing.
         let done = try run.terminate()
         #expect(done.end == .exit(0) && !done.error.contains("reloads"), "\(done.error)")

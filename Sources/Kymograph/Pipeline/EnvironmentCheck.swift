@@ -119,6 +119,11 @@ package struct EnvironmentCheck {
 
     /// A refused reload is seen in the log only: who asks first can say so to whoever has ordered it.
     private mutating func askForReload() {
+        // The control socket is in the data directory.
+        guard settings.store.keeping == .everything else {
+            return notes.append(
+                "without a data directory no instance can be asked whether it takes over its configuration")
+        }
         let place = origin("data", flag: "--data")
         guard let path = settings.store.directory,
             let answer = ControlClient.ask(ControlRequest(.tryReload), path)
