@@ -23,6 +23,23 @@ package final class PostClient {
         return Array(head.utf8) + body
     }
 
+    /// The report of a request: what follows `rejected` is of readings, and nil where nobody tells.
+    package static func report(
+        _ received: Int, rejected: [(index: Int, reason: String)] = [], accepted: Int? = nil, duplicate: Int = 0,
+        conflict: Int = 0, retractions: Int = 0, later: Int = 0
+    ) -> String {
+        let reasons = rejected.map { "{\"index\":\($0.index),\"reason\":\"\($0.reason)\"}" }.joined(separator: ",")
+        let head = "{\"received\":\(received),\"rejectedCount\":\(rejected.count),\"rejected\":[\(reasons)]"
+        guard let accepted else { return "\(head)}\n" }
+        return "\(head),\"accepted\":\(accepted),\"duplicate\":\(duplicate),\"conflict\":\(conflict),"
+            + "\"retractions\":\(retractions),\"rejectedLater\":\(later)}\n"
+    }
+
+    /// A report without the blanks at its end, whose number depends on how long its numbers are.
+    package static func withoutBlanks(_ body: String?) -> String {
+        (body ?? "nothing").replacing(#/ +\n/#, with: "\n")
+    }
+
     /// Sends `request`, and waits for its answer, calling `meanwhile` now and then; nil when the connection ends before
     /// it, and the next request then has a new one.
     ///

@@ -20,9 +20,8 @@ import Testing
         let client = PostClient(address)
         let first = try client.exchange(PostClient.request(body(Readings.heartRates(300) + ["", "{", "{\"x\":1}"])))
         #expect(first?.status == 200 && first?.header.contains("application/json") == true)
-        let reasons = "{\"index\":300,\"reason\":\"invalidJSON\"},{\"index\":301,\"reason\":\"noTemplate\"}"
-        let expected = "{\"received\":302,\"rejectedCount\":2,\"rejected\":[\(reasons)]}\n"
-        #expect(first?.body == expected, "\(first?.body ?? "nothing")")
+        let rejected = [(300, "invalidJSON"), (301, "noTemplate")]
+        #expect(PostClient.withoutBlanks(first?.body) == PostClient.report(302, rejected: rejected, accepted: 300))
         run.signal(SIGKILL)
         _ = try run.wait()
         let again = try Kymo.run(["run", "--stdin", "--data", folder.file("data")])
@@ -39,7 +38,7 @@ import Testing
         let path = folder.write("lines.ndjson", lines.joined(separator: "\n"))
         let array = "[\n  \(lines[0..<10].joined(separator: " ,\n  "))\n]"
         let request = PostClient.request(Array(array.utf8), path: "/v1/ingest/reading", type: "application/json")
-        #expect(try client.exchange(request)?.body == "{\"received\":10,\"rejectedCount\":0,\"rejected\":[]}\n")
+        #expect(try PostClient.withoutBlanks(client.exchange(request)?.body) == PostClient.report(10, accepted: 10))
         let document = lines[10].replacing(",", with: ",\r\n  ")
         let typed = "application/fhir+json; charset=UTF-8"
         #expect(try client.exchange(PostClient.request(Array(document.utf8), type: typed))?.status == 200)
@@ -70,17 +69,17 @@ import Testing
         }
         let good = [point("4", "2026-03-01T20:00:00Z"), point("3", "2026-03-02T20:00:00Z")]
         let bad = [point("", "2026-03-03T20:00:00Z"), point("2", "yesterday")]
-        func send(_ points: [String]) throws -> String? {
+        func send(_ points: [String]) throws -> String {
             let array = Array("[\(points.joined(separator: ","))]".utf8)
             let request = PostClient.request(
                 array, path: "/v1/ingest/mydatahelps-points", type: "application/json")
-            return try client.exchange(request)?.body
+            return PostClient.withoutBlanks(try client.exchange(request)?.body)
         }
-        let reasons = #"{"index":1,"reason":"missingValue"},{"index":3,"reason":"invalidTimestamp"}"#
-        let answer = try send([good[0], bad[0], good[1], bad[1]])
-        #expect(answer == "{\"received\":4,\"rejectedCount\":2,\"rejected\":[\(reasons)]}\n", "\(answer ?? "nothing")")
-        #expect(try send(good) == "{\"received\":2,\"rejectedCount\":0,\"rejected\":[]}\n")
-        #expect(try send([point("5", "2026-03-01T20:00:00Z")])?.contains("\"rejectedCount\":0") == true)
+        let rejected = [(1, "missingValue"), (3, "invalidTimestamp")]
+        #expect(
+            try send([good[0], bad[0], good[1], bad[1]]) == PostClient.report(4, rejected: rejected, accepted: 2))
+        #expect(try send(good) == PostClient.report(2, accepted: 0, duplicate: 2))
+        #expect(try send([point("5", "2026-03-01T20:00:00Z")]) == PostClient.report(1, accepted: 0, conflict: 1))
         let balance = try run.terminate().balance
         #expect(balance?.duplicate == 2 && balance?.isClosed == true, "\(balance as Any)")
         let resources = Files.names(folder.file("out")).map { Files.text(folder.file("out/\($0)")) }.joined()
@@ -172,9 +171,46 @@ import Testing
         connection.send(all)
         try connection.wait("the end", seconds: 120) { $0.hasEnded }
         let answers = PostClient.answers(in: connection.received[...])
-        let expected = (0..<count).map { "{\"received\":\(1 + $0 % 3),\"rejectedCount\":0,\"rejected\":[]}\n" }
-        #expect(answers.map(\.body) == expected)
+        let expected = (0..<count).map { PostClient.report(1 + $0 % 3, accepted: 1, duplicate: $0 % 3) }
+        #expect(answers.map { PostClient.withoutBlanks($0.body) } == expected)
         #expect(try run.terminate().balance?.accepted == count)
+    }
+
+    /// What became of readings is told to whoever brought them, whichever shards have them, and others' readings are
+    /// not among them.
+    @Test func whatBecomesOfReadings() throws {
+        let (run, address) = try start(["--shards", "3", "--lanes", "2"])
+        let clients = [PostClient(address), PostClient(address)]
+        func send(_ lines: [String], by client: Int) throws -> String {
+            PostClient.withoutBlanks(try clients[client].exchange(PostClient.request(body(lines)))?.body)
+        }
+        let devices = (0..<12).map { "watch-\($0)" }
+        let all = devices.flatMap { Readings.heartRates(5, device: $0) }
+        #expect(try send(all, by: 0) == PostClient.report(60, accepted: 60))
+        #expect(try send(all, by: 1) == PostClient.report(60, accepted: 0, duplicate: 60))
+        let others = devices.map { Readings.heartRate(second: 2, value: 99, device: $0) }
+        let ahead = Readings.heartRate(second: 9).replacing("2026-03-01", with: "2226-03-01")
+        let mixed = others + [all[0], ahead, "{", Readings.heartRate(second: 900)]
+        #expect(
+            try send(mixed, by: 0)
+                == PostClient.report(
+                    16, rejected: [(13, "clockAhead"), (14, "invalidJSON")], accepted: 13, duplicate: 1))
+        #expect(try send(["{"], by: 1) == PostClient.report(1, rejected: [(0, "invalidJSON")], accepted: 0))
+        #expect(try send([all[1]], by: 1) == PostClient.report(1, accepted: 0, duplicate: 1))
+        let balance = try #require(try run.terminate().balance)
+        #expect(balance.accepted == 73 && balance.duplicate == 62 && balance.isClosed, "\(balance)")
+        #expect(balance.reasons == ["invalidJSON": 2, "clockAhead": 1], "\(balance)")
+    }
+
+    /// What windows have no room for is told as well.
+    @Test func whatWindowsReject() throws {
+        let run = try Kymo.start(
+            ["run", "--http", "127.0.0.1:0", "--data", folder.file("data")],
+            environment: ["KYMO_LIMITS_READINGS_PER_WINDOW": "5"])
+        let client = PostClient(try run.addresses()[0])
+        let answer = try client.exchange(PostClient.request(body(Readings.heartRates(8))))
+        #expect(PostClient.withoutBlanks(answer?.body) == PostClient.report(8, accepted: 5, later: 3))
+        #expect(try run.terminate().balance?.reasons == ["tooManyReadings": 3])
     }
 
     /// A client that has gone before its answer has delivered all the same; what it sends again are duplicates.
@@ -208,7 +244,10 @@ import Testing
     @Test func withoutAStore() throws {
         let run = try Kymo.start(["run", "--http", "127.0.0.1:0", "--ephemeral"])
         let client = PostClient(try run.addresses()[0])
-        for _ in 0..<3 { #expect(try client.exchange(PostClient.request(body([Self.document])))?.status == 200) }
+        for _ in 0..<3 {
+            let answer = try client.exchange(PostClient.request(body([Self.document])))
+            #expect(answer?.status == 200 && answer?.body == PostClient.report(1))
+        }
         #expect(try run.terminate().balance?.duplicate == 2)
     }
 

@@ -23,7 +23,7 @@ enum PublicSurface {
         KymographEngine: KymographEngine .init .run .stop .summary .sources .submit .offer
         OpenedSource: OpenedSource Form (5 cases) .Reopen Broker Listener Overflow (2 cases) .init .init
         PayloadReceiver: PayloadReceiver .line .knownLine .datagram .datagram .rejected .mark .takeRejections .mappings
-            .admit .taken .declined .batchEnd DurableMark
+            .admit .taken .beginCount .endCount .declined .batchEnd ReadingCount DurableMark
         PeerGrant: PeerAdmission
         ReadingHook: ReadingHook .name .decide EntryHook .name .isVetoed HookedReading Value (2 cases) .type .device
             .patient .encounter .time .source .values .tags ReadingDecision (4 cases)

@@ -16,6 +16,10 @@ package protocol PayloadConsumer: PayloadReceiver, ~Copyable {
     /// Whether everything before `mark` is durable: in windows of the journal, or among the dead letters.
     mutating func isDurable(_ mark: DurableMark) -> Bool
 
+    /// Takes what became of the readings of `count`, but for those that were accepted, when they are durable; nil when
+    /// that is not known. To be asked once.
+    mutating func takeOutcomes(of count: ReadingCount) -> ReadingOutcomes?
+
     /// Called about four times a second, however busy or quiet the lane.
     mutating func idled()
 
@@ -47,6 +51,9 @@ extension PayloadConsumer where Self: ~Copyable {
 
     /// Default: ignored.
     package mutating func noted(_ text: String) {}
+
+    /// Knows of none.
+    package mutating func takeOutcomes(of count: ReadingCount) -> ReadingOutcomes? { nil }
 
     /// Nothing becomes durable.
     package mutating func isDurable(_ mark: DurableMark) -> Bool { false }

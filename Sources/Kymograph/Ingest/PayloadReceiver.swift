@@ -44,6 +44,12 @@ public protocol PayloadReceiver: ~Copyable {
     /// Readings that were taken so far.
     var taken: Int { get }
 
+    /// Begins to count what becomes of the readings that follow. ``endCount()`` ends it, and there is one at a time.
+    mutating func beginCount()
+
+    /// Ends the count of readings; nil where nobody can tell what becomes of them.
+    mutating func endCount() -> ReadingCount?
+
     /// A request to source `source` was refused as a whole for `reason`, of a peer of its list, or with nil of nobody
     /// there.
     mutating func declined(_ peer: PeerAdmission?, _ reason: Rejection, source: Int)
@@ -80,6 +86,20 @@ extension PayloadReceiver where Self: ~Copyable {
 
     /// Has none.
     package func mappings(of source: Int) -> [String] { [] }
+
+    /// Counts none.
+    package mutating func beginCount() {}
+
+    /// Counts none.
+    package mutating func endCount() -> ReadingCount? { nil }
+}
+
+/// Readings of which it will be known what became of them, once they are durable.
+public struct ReadingCount: Equatable, Sendable {
+    /// How many they are, with retractions.
+    var taken: Int
+    /// The lane's number for them; 0 when there are none.
+    var number: Int
 }
 
 /// A place in what a lane has handed over; asked later whether all before it is durable.

@@ -36,6 +36,8 @@ struct LaneConsumer: ~Copyable, PayloadConsumer {
     private var admitted: PeerAdmission?
     /// What each payload of its sender is asked.
     private var bounds = PayloadBounds()
+    /// Readings that were taken before the present count.
+    private var takenBefore = 0
 
     /// Maps for `settings` with `first`, which the shards begin with too; `mappings` may have newer ones by now, and
     /// `newSettings` the settings that go with them.
@@ -252,6 +254,21 @@ struct LaneConsumer: ~Copyable, PayloadConsumer {
     mutating func mark() -> DurableMark? {
         guard let store else { return nil }
         return DurableMark(positions: lane.written, changes: store.queue.changes)
+    }
+
+    mutating func beginCount() {
+        guard store != nil else { return }
+        lane.beginCount()
+        takenBefore = lane.taken
+    }
+
+    mutating func endCount() -> ReadingCount? {
+        guard store != nil, let number = lane.endCount() else { return nil }
+        return ReadingCount(taken: lane.taken - takenBefore, number: number)
+    }
+
+    mutating func takeOutcomes(of count: ReadingCount) -> ReadingOutcomes? {
+        count.number == 0 ? ReadingOutcomes() : store?.queue.takeCount(count.number, lane: number)
     }
 
     mutating func takeRejections() -> [Rejection] { reporter.takeReasons() }

@@ -48,6 +48,10 @@ struct LaneOutput: ~Copyable, MeasurementOutput {
     private var retractionShards: Set<Int> = []
     /// A retraction as shards get it.
     private var tombstone = ByteWriter(capacity: 256)
+    /// Slots of each shard's ring when a count of its readings last ended; nothing before the first.
+    private var counted: [UInt64] = []
+    /// The number of the last count.
+    private var lastCount = 0
 
     /// Takes the readings of `inputs`, by the numbers of their sources; `byTemplate` counts those of each template.
     init(
@@ -352,6 +356,34 @@ struct LaneOutput: ~Copyable, MeasurementOutput {
             }
         }
         retractionShards.removeAll()
+    }
+
+    /// Begins to count what becomes of the readings that follow.
+    mutating func beginCount() {
+        if counted.isEmpty { counted = Array(repeating: 0, count: router.shardCount) }
+        _ = endCount(0)
+    }
+
+    /// Ends the count; gives its number, by which shards tell it, 0 when there are no readings to be told of, and nil
+    /// when the pipeline is ended by force.
+    mutating func endCount() -> Int? {
+        lastCount += 1
+        return endCount(lastCount).map { $0 ? lastCount : 0 }
+    }
+
+    /// Ends a count in the shards that have got anything since the last one; whether there are any.
+    private mutating func endCount(_ number: Int) -> Bool? {
+        routeStaged()
+        var isAny = false
+        for shard in counted.indices where router.written(to: shard) != counted[shard] {
+            while !router.endCount(number, for: shard) {
+                publish { [events] in events.wake(shard: $0) }
+                if !events.waitForRoom(shard: shard) { return nil }
+            }
+            counted[shard] = router.written(to: shard)
+            isAny = true
+        }
+        return isAny
     }
 
     /// What has no room in the ring to `shard` is dropped; the shard hears once of what came before it.

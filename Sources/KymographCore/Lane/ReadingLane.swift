@@ -123,6 +123,13 @@ package struct ReadingLane: ~Copyable {
     /// Readings that were taken so far.
     package var taken: Int { output.taken }
 
+    /// Begins to count what becomes of the readings that follow.
+    package mutating func beginCount() { output.beginCount() }
+
+    /// Ends the count; gives its number, by which ``ShardUnit/counts`` have it, 0 when there are no readings to be told
+    /// of, and nil when the pipeline is ended by force.
+    package mutating func endCount() -> Int? { output.endCount() }
+
     /// Publishes what was routed, wakes the shards and reports the counts.
     package mutating func batchEnd() {
         for place in 0..<sources.count {

@@ -102,6 +102,17 @@ package struct ReadingRouter: ~Copyable {
         return producers[shard].write(record, series: 0, payload: ByteView(""))
     }
 
+    /// Has `shard` tell, in order with the readings, what became of those since the last such record, under `number`.
+    /// False when its ring is full.
+    mutating func endCount(_ number: Int, for shard: Int) -> Bool {
+        var record = Measurement(instant: .distantPast, received: Instant(nanoseconds: Int64(number)))
+        record.kind = RecordKind.countEnd.rawValue
+        return producers[shard].write(record, series: 0, payload: ByteView(""))
+    }
+
+    /// Slots written to the ring of `shard` so far; what is staged is not among them.
+    func written(to shard: Int) -> UInt64 { producers[shard].written }
+
     private static func shard(ofDevice device: ByteView, of shards: Int) -> Int {
         Int(SeriesTable.hash(device) >> 32) % shards
     }

@@ -188,4 +188,6 @@ package enum RecordKind: UInt8, Sendable {
     case retraction = 5
     /// The end of a document that had retractions.
     case documentEnd = 6
+    /// What became of the readings since the last of its kind is to be told under a number, or with 0 to nobody.
+    case countEnd = 7
 }

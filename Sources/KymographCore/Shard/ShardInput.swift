@@ -5,6 +5,8 @@ struct ShardInput: ~Copyable {
     var set: MappingSet?
     /// Of ``set``.
     var generation = 0
+    /// What became of its readings since its lane ended the last count.
+    var outcomes = ReadingOutcomes()
     /// The machine's number of each series of the ring; negative when it was refused.
     private var numbers = RawArray<Int32>(capacity: 1_024)
     /// The first so many series have the same number there and here. All have where there is one lane, and then nothing

@@ -43,6 +43,8 @@ package struct ShardUnit: Sendable {
     package var needed: Int64?
     /// Slots of each lane's ring whose readings are in this unit or in earlier ones.
     package var taken: [UInt64] = []
+    /// Counts that lanes have ended, of readings that are in this unit or in earlier ones.
+    package var counts: [CountedReadings] = []
 
     /// An empty unit.
     init(shard: Int) { self.shard = shard }

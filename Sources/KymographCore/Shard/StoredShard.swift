@@ -194,6 +194,7 @@ package struct StoredShard: ~Copyable {
         shard.finishedBlocks.removeAll(keepingCapacity: true)
         swap(&unit.rejections, &shard.rejections)
         swap(&unit.settledRetractions, &shard.settledRetractions)
+        swap(&unit.counts, &shard.counts)
         unit.retractions = shard.machine.retractions.takeChanges()
         let isBlockOpen = shard.entries.isOpen
         shard.machine.archive.moveReady(into: &unit, isBlockOpen: isBlockOpen)

@@ -43,6 +43,8 @@ struct WindowShard<Archive: WindowArchive & ~Copyable>: ~Copyable {
     var rejections: [KeptRejection] = []
     /// ``ShardUnit/settledRetractions`` that wait to be handed over with the journal.
     var settledRetractions: [(source: Int, received: Instant)] = []
+    /// ``ShardUnit/counts`` that wait to be handed over with the journal.
+    var counts: [CountedReadings] = []
     /// What will be needed by the records behind those that are being taken; nothing between two rings.
     private var upcoming = UpcomingRecords()
     let events: any ShardEvents
@@ -209,10 +211,22 @@ struct WindowShard<Archive: WindowArchive & ~Copyable>: ~Copyable {
         } else if record.kind == RecordKind.mappings.rawValue {
             adoptMappings(generation: Int(record.received.nanoseconds), input: input, now: now)
         } else if record.kind == RecordKind.retraction.rawValue {
+            inputs[input].outcomes.retractions += 1
             retract(record, input: input)
+        } else if record.kind == RecordKind.countEnd.rawValue {
+            endCount(Int(record.received.nanoseconds), input: input)
         } else {
             machine.retractions.endDocument(of: input)
         }
+    }
+
+    /// Tells what became of a lane's readings since its last count under `number`, or with 0 nobody.
+    @inline(never)
+    private mutating func endCount(_ number: Int, input: Int) {
+        if number > 0 {
+            counts.append(CountedReadings(lane: input, number: number, outcomes: inputs[input].outcomes))
+        }
+        inputs[input].outcomes = ReadingOutcomes()
     }
 
     private mutating func define(_ key: ByteView, input: Int) {
@@ -230,6 +244,7 @@ struct WindowShard<Archive: WindowArchive & ~Copyable>: ~Copyable {
         let series = inputs[input].series(Int(record.series))
         let payload = inputs[input].ring.payload(of: record)
         guard series >= 0 else {
+            inputs[input].outcomes.rejected += 1
             return reject(.tooManyDevices, record, payload, refused[-series - 1], series: -1)
         }
         if isJournaled && journal.number == JournalWriter.noBlock { beginBlock() }
@@ -237,9 +252,14 @@ struct WindowShard<Archive: WindowArchive & ~Copyable>: ~Copyable {
         case .accepted:
             tally.accepted += 1
             if !streams.isEmpty { send(record, payload, series: series) }
-        case .duplicate: tally.duplicate += 1
-        case .conflict, .replaced: return replace(record, payload, series: series)
+        case .duplicate:
+            tally.duplicate += 1
+            inputs[input].outcomes.duplicate += 1
+        case .conflict, .replaced:
+            inputs[input].outcomes.conflict += 1
+            return replace(record, payload, series: series)
         case .rejected(let reason):
+            inputs[input].outcomes.rejected += 1
             return reject(
                 reason, record, payload, machine.identity(of: series), series: machine.archive.number(of: series))
         }

@@ -123,13 +123,13 @@ final class PostingClient: RawResendingClient {
                 type: "application/vnd.microsoft.servicebus.json"))
     }
 
-    /// The answer ends with its report; each of these messages must have been taken.
+    /// The answer ends with its report in a line; each of these messages must have been taken.
     override fileprivate func answers(in bytes: ArraySlice<UInt8>) -> (count: Int, end: Int) {
-        let last = Array("\"rejectedCount\":0,\"rejected\":[]}\n".utf8)
+        let good = Array("\"rejectedCount\":0,\"rejected\":[]".utf8)
         var (count, end, place) = (0, bytes.startIndex, bytes.startIndex)
         while let brace = bytes[place...].firstIndex(of: UInt8(ascii: "\n")) {
             place = brace + 1
-            if bytes[end..<place].suffix(last.count).elementsEqual(last) { (count, end) = (count + 1, place) }
+            if !bytes[end..<place].ranges(of: good).isEmpty { (count, end) = (count + 1, place) }
         }
         return (count, end)
     }

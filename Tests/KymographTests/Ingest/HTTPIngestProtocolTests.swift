@@ -81,6 +81,62 @@ import Testing
         #expect(said.hasPrefix("HTTP/1.1 503 ") && said.contains("\"notDurable\"") && !said.contains("yes"))
     }
 
+    /// Knows what became of the readings of some counts, and that everything is durable.
+    private struct TellingConsumer: PayloadConsumer {
+        var known: [Int: ReadingOutcomes]
+
+        mutating func line(_ bytes: ByteView, source: Int, received: Instant) {}
+        mutating func datagram(_ bytes: ByteView, source: Int, received: Instant) {}
+        mutating func rejected(_ reason: Rejection, bytes: ByteView, source: Int, received: Instant) {}
+        mutating func batchEnd() {}
+        mutating func isDurable(_ mark: DurableMark) -> Bool { true }
+        mutating func takeOutcomes(of count: ReadingCount) -> ReadingOutcomes? {
+            known.removeValue(forKey: count.number)
+        }
+    }
+
+    /// Each reply tells of its own readings, however many wait together; where nobody knows any more, of none.
+    @Test func repliesTellOutcomes() {
+        var acknowledger = Acknowledger()
+        var consumer = TellingConsumer(known: [:])
+        for number in 1...200 {
+            let reply = Array("\(number)[          ]".utf8)
+            acknowledger.add(reply: Array("-".utf8))
+            acknowledger.add(
+                reply: reply, telling: ReadingCount(taken: number, number: number),
+                in: reply.count - 11..<reply.count - 1)
+            acknowledger.note(DurableMark(positions: [], changes: number))
+            guard number % 3 > 0 else { continue }
+            consumer.known[number] = ReadingOutcomes()
+        }
+        let blank = String(decoding: acknowledger.answer(&consumer), as: UTF8.self)
+        let short = (1...200).map { "-\($0)[          ]" }.joined()
+        #expect(blank == short && consumer.known.isEmpty, "what has no room is not told, and is asked for all the same")
+    }
+
+    /// What a body says is JSON of one length, whatever is known of its readings.
+    @Test func reportsHaveOneLength() throws {
+        let body = Array(HTTPIngestReport(.report).text(hasRoom: true).utf8)
+        let place = HTTPIngestReport.room(in: body.count)
+        #expect(body[place].first == UInt8(ascii: "}") && body.last == 0x0A)
+        var outcomes = ReadingOutcomes()
+        (outcomes.duplicate, outcomes.conflict, outcomes.retractions, outcomes.rejected) = (2, 3, 5, 7)
+        var replies = ProtocolReplies()
+        replies.add(Array("before".utf8))
+        replies.add(body, telling: ReadingCount(taken: 1_000, number: 4), in: place)
+        var all = ProtocolReplies()
+        all.add(Array("first".utf8))
+        all.add(replies)
+        var consumer = TellingConsumer(known: [4: outcomes])
+        all.fill(&consumer)
+        let text = String(decoding: all.bytes, as: UTF8.self)
+        #expect(all.count == 11 + body.count)
+        let told =
+            "firstbefore{\"received\":0,\"rejectedCount\":0,\"rejected\":[],\"accepted\":983,\"duplicate\":2,"
+            + "\"conflict\":3,\"retractions\":5,\"rejectedLater\":7}"
+        #expect(text.hasPrefix(told) && text.dropFirst(told.count).allSatisfy { $0 == " " || $0 == "\n" }, "\(text)")
+    }
+
     /// What unfinished bodies hold is counted, and given back.
     @Test func unfinishedBodiesShareRoom() {
         let shared = HeldBytes()

@@ -14,7 +14,7 @@ struct Acknowledger {
     private struct Pending {
         var lines: UInt64
         /// Replies of the protocol.
-        var replies: [UInt8]
+        var replies: ProtocolReplies
         var mark: DurableMark
     }
 
@@ -25,7 +25,7 @@ struct Acknowledger {
     private var marked: UInt64 = 0
     private var pending: [Pending] = []
     /// Replies to what comes before no mark yet.
-    private var unmarked: [UInt8] = []
+    private var unmarked = ProtocolReplies()
     /// Whether the protocol gives the replies, and payloads are not counted for them.
     private let isByProtocol: Bool
     /// Bytes that the client has not taken yet.
@@ -85,7 +85,7 @@ struct Acknowledger {
 
     /// Tells the client `reply` in place of those that wait: nothing is known of what it has sent.
     mutating func giveUp(_ reply: [UInt8]) {
-        (pending, unmarked, waited) = ([], [], .zero)
+        (pending, unmarked, waited) = ([], ProtocolReplies(), .zero)
         unsent += reply
     }
 
@@ -93,7 +93,12 @@ struct Acknowledger {
     mutating func add(lines: UInt64) { received += lines }
 
     /// Adds a reply of the protocol to what was handed on.
-    mutating func add(reply: [UInt8]) { unmarked += reply }
+    mutating func add(reply: [UInt8]) { unmarked.add(reply) }
+
+    /// Adds a reply that tells what became of the readings of `count`, in place of the bytes in `place`.
+    mutating func add(reply: [UInt8], telling count: ReadingCount, in place: Range<Int>) {
+        unmarked.add(reply, telling: count, in: place)
+    }
 
     /// Adds bytes of the protocol that confirm nothing: they leave before all replies that wait.
     mutating func add(urgent bytes: [UInt8]) { unsent += bytes }
@@ -102,8 +107,8 @@ struct Acknowledger {
     /// protocol leave at once.
     mutating func note(_ mark: DurableMark?) {
         guard let mark else {
-            unsent += unmarked
-            unmarked = []
+            unsent += unmarked.bytes
+            unmarked = ProtocolReplies()
             return
         }
         guard received > marked || !unmarked.isEmpty else { return }
@@ -112,10 +117,10 @@ struct Acknowledger {
             pending.append(Pending(lines: received, replies: unmarked, mark: mark))
         } else {
             pending[pending.count - 1].lines = received
-            pending[pending.count - 1].replies += unmarked
+            pending[pending.count - 1].replies.add(unmarked)
             pending[pending.count - 1].mark = mark
         }
-        unmarked = []
+        unmarked = ProtocolReplies()
     }
 
     /// Looks what has become durable, and gives the bytes to send; nothing new as long as the former are unsent.
@@ -126,10 +131,16 @@ struct Acknowledger {
         guard count > 0 else { return [] }
         unsent =
             isByProtocol
-            ? pending[..<count].flatMap(\.replies) : Array("{\"ack\":\(pending[count - 1].lines)}\n".utf8)
+            ? replies(count, &consumer) : Array("{\"ack\":\(pending[count - 1].lines)}\n".utf8)
         pending.removeFirst(count)
         waited = .zero
         return unsent
+    }
+
+    /// The first `count` replies that wait, whose readings are durable.
+    private mutating func replies(_ count: Int, _ consumer: inout some PayloadConsumer & ~Copyable) -> [UInt8] {
+        for index in 0..<count { pending[index].replies.fill(&consumer) }
+        return pending[..<count].flatMap(\.replies.bytes)
     }
 
     /// Notes that the client has taken all that it is to hear; how many bytes.

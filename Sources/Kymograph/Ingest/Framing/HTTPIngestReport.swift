@@ -78,12 +78,35 @@ struct HTTPIngestReport {
         return .error(403, notAllowed.name, "nothing was taken: \(notAllowed.explanation)")
     }
 
-    /// The body of the reply. Reasons are words of this program.
-    var text: String {
+    /// Whether what becomes of readings is told.
+    var tellsOutcomes: Bool { answer != .objects }
+
+    /// The body of the reply, with or without room for what becomes of readings. Reasons are words of this program.
+    func text(hasRoom: Bool) -> String {
         guard answer != .objects else { return objects }
         let list = told.map { "{\"index\":\($0.index),\"reason\":\"\($0.reason.name)\"}" }
         let reasons = list.joined(separator: ",")
-        return "{\"received\":\(received),\"rejectedCount\":\(rejected),\"rejected\":[\(reasons)]}\n"
+        let end = hasRoom ? Self.room : "}"
+        return "{\"received\":\(received),\"rejectedCount\":\(rejected),\"rejected\":[\(reasons)]\(end)\n"
+    }
+
+    /// The end of a reply of which nothing more is known, as long as that of one that tells all.
+    private static let room = "}" + String(repeating: " ", count: roomBytes - 1)
+    private static let roomBytes: Int = {
+        var outcomes = ReadingOutcomes()
+        let most = 9_999_999_999
+        (outcomes.duplicate, outcomes.conflict, outcomes.rejected, outcomes.retractions) = (most, most, most, most)
+        return text(of: 5 * most, outcomes).utf8.count
+    }()
+
+    /// Where ``room`` is in a reply of `count` bytes.
+    static func room(in count: Int) -> Range<Int> { count - 1 - roomBytes..<count - 1 }
+
+    /// The end of a reply that tells what became of `taken` readings.
+    static func text(of taken: Int, _ outcomes: ReadingOutcomes) -> String {
+        ",\"accepted\":\(taken - outcomes.total),\"duplicate\":\(outcomes.duplicate),"
+            + "\"conflict\":\(outcomes.conflict),\"retractions\":\(outcomes.retractions),"
+            + "\"rejectedLater\":\(outcomes.rejected)}"
     }
 
     /// An object for each document: clients of Nightscout count them. One that was rejected says why.

@@ -62,11 +62,14 @@ public struct StreamIntake {
         if !bytes.isEmpty { stream.expectReply(bytes) }
     }
 
-    /// Tells the sender `bytes` as ``reply(_:)`` does, and then that nothing more comes.
-    mutating func lastReply(_ bytes: [UInt8]) {
-        stream.expectReply(bytes)
-        stream.acknowledger?.endsSending = true
+    /// Tells the sender `bytes` as ``reply(_:)`` does, with what became of the readings of `count` in place of those in
+    /// `place`.
+    mutating func reply(_ bytes: [UInt8], telling count: ReadingCount, in place: Range<Int>) {
+        stream.expectReply(bytes, telling: count, in: place)
     }
+
+    /// Tells the sender behind all replies that nothing more comes.
+    mutating func endReplies() { stream.acknowledger?.endsSending = true }
 
     /// Tells the sender `bytes` at once, and nothing that waits to be durable any more.
     mutating func sendLast(_ bytes: [UInt8]) {

@@ -1,0 +1,35 @@
+/// What became of readings, but for those that were accepted: these are all others.
+package struct ReadingOutcomes: Hashable, Sendable {
+    /// Readings that were there already.
+    package var duplicate = 0
+    /// Readings that took the place of others.
+    package var conflict = 0
+    /// Readings that no window took.
+    package var rejected = 0
+    /// Retractions.
+    package var retractions = 0
+
+    /// None.
+    package init() {}
+
+    /// Adds others.
+    package mutating func add(_ other: ReadingOutcomes) {
+        duplicate += other.duplicate
+        conflict += other.conflict
+        rejected += other.rejected
+        retractions += other.retractions
+    }
+
+    /// All of them.
+    package var total: Int { duplicate + conflict + rejected + retractions }
+}
+
+/// What became of the readings that a lane has counted together, as far as they went to one shard.
+package struct CountedReadings: Sendable {
+    /// The lane.
+    package var lane: Int
+    /// The lane's number of the count.
+    package var number: Int
+    /// What became of them.
+    package var outcomes: ReadingOutcomes
+}
