@@ -101,8 +101,9 @@ class Answered:
 
 
 class Posts(Answered):
-    """Posts bodies, each of which must be taken as a whole."""
-    name, end, good = "200", b'"rejected":[]}\n', b"HTTP/1.1 200 "
+    """Posts bodies, each of which must be taken as a whole. Where its readings are counted, more follows `end`: it stays in
+    `heard`, and is the beginning of the next answer then."""
+    name, end, good = "200", b'"rejected":[]', b"HTTP/1.1 200 "
 
 
 class Messages(Answered):

@@ -202,6 +202,29 @@ import Testing
         #expect(balance.reasons == ["invalidJSON": 2, "clockAhead": 1], "\(balance)")
     }
 
+    /// What another source brings between two requests, on their lane, is in neither's answer.
+    @Test func othersBetweenRequests() throws {
+        let file = folder.write("kymo.yaml", "sources: [{http: '127.0.0.1:0'}, {tcp: '127.0.0.1:0'}]\n")
+        let run = try Kymo.start(["run", "--config", file, "--lanes", "1", "--data", folder.file("data")])
+        let addresses = try run.addresses(2)
+        let client = PostClient(try #require(addresses.first { $0.hasPrefix("http ") }))
+        let other = try AckClient(tcp: #require(addresses.first { $0.hasPrefix("tcp ") }))
+        let lines = Readings.heartRates(5)
+        func send(_ lines: [String]) throws -> String {
+            PostClient.withoutBlanks(try client.exchange(PostClient.request(body(lines)))?.body)
+        }
+        #expect(try send(lines) == PostClient.report(5, accepted: 5))
+        other.send(body(lines))
+        try Waiting.until("the duplicates") {
+            other.receive()
+            return other.acknowledged == 5
+        }
+        let next = Readings.heartRate(second: 900)
+        #expect(try send([lines[0], next]) == PostClient.report(2, accepted: 1, duplicate: 1))
+        let balance = try #require(try run.terminate().balance)
+        #expect(balance.accepted == 6 && balance.duplicate == 6 && balance.isClosed, "\(balance)")
+    }
+
     /// What windows have no room for is told as well.
     @Test func whatWindowsReject() throws {
         let run = try Kymo.start(

@@ -12,8 +12,7 @@ final class StoreQueue: Sendable {
         var waitingShards: Set<Int> = []
         /// Slots of each lane's ring whose readings are durable, by shard.
         var taken: [Int: [UInt64]] = [:]
-        /// Counts of readings that are durable, by lane and by the lane's number, of all shards together.
-        var counts: [Int: [Int: ReadingOutcomes]] = [:]
+        var counts = DurableCounts()
         var isClosed = false
         var isEnded = false
     }
@@ -105,7 +104,7 @@ final class StoreQueue: Sendable {
     /// Takes what became of the readings that `lane` has counted as `number`, all of which are durable; nil when that
     /// is forgotten.
     func takeCount(_ number: Int, lane: Int) -> ReadingOutcomes? {
-        state.withLock { $0.counts[lane]?.removeValue(forKey: number) }
+        state.withLock { $0.counts.take(number, lane: lane) }
     }
 
     /// Whether the first `changes` that were submitted are durable.
@@ -170,22 +169,9 @@ final class StoreQueue: Sendable {
     func commit(_ batch: StoreBatch, through submitted: Int) {
         state.withLock { state in
             for unit in batch.units where !unit.taken.isEmpty { state.taken[unit.shard] = unit.taken }
-            for unit in batch.units where !unit.counts.isEmpty { Self.add(unit.counts, to: &state.counts) }
+            for unit in batch.units { for count in unit.counts { state.counts.add(count) } }
             state.committed = submitted
             state.isUrgent = false
-        }
-    }
-
-    /// Counts that nobody may ask for any more: their clients have gone.
-    private static let mostCounts = 4_096
-
-    private static func add(_ counts: [CountedReadings], to all: inout [Int: [Int: ReadingOutcomes]]) {
-        for count in counts {
-            var ofLane = all[count.lane] ?? [:]
-            all[count.lane] = nil
-            ofLane[count.number, default: ReadingOutcomes()].add(count.outcomes)
-            if ofLane.count > mostCounts { ofLane = ofLane.filter { $0.key > count.number - mostCounts / 2 } }
-            all[count.lane] = ofLane
         }
     }
 

@@ -52,6 +52,8 @@ struct LaneOutput: ~Copyable, MeasurementOutput {
     private var counted: [UInt64] = []
     /// The number of the last count.
     private var lastCount = 0
+    /// Whether every ring knows where the present count begins.
+    private var isCounting = false
 
     /// Takes the readings of `inputs`, by the numbers of their sources; `byTemplate` counts those of each template.
     init(
@@ -358,32 +360,34 @@ struct LaneOutput: ~Copyable, MeasurementOutput {
         retractionShards.removeAll()
     }
 
-    /// Begins to count what becomes of the readings that follow.
+    /// Begins to count what becomes of the readings that follow. It waits for no ring: the readings may go to others,
+    /// and a count is not worth what other sources of the lane would wait for it.
     mutating func beginCount() {
         if counted.isEmpty { counted = Array(repeating: 0, count: router.shardCount) }
-        _ = endCount(0)
-    }
-
-    /// Ends the count; gives its number, by which shards tell it, 0 when there are no readings to be told of, and nil
-    /// when the pipeline is ended by force.
-    mutating func endCount() -> Int? {
-        lastCount += 1
-        return endCount(lastCount).map { $0 ? lastCount : 0 }
-    }
-
-    /// Ends a count in the shards that have got anything since the last one; whether there are any.
-    private mutating func endCount(_ number: Int) -> Bool? {
         routeStaged()
-        var isAny = false
+        isCounting = true
         for shard in counted.indices where router.written(to: shard) != counted[shard] {
+            guard router.endCount(0, for: shard) else { return isCounting = false }
+            counted[shard] = router.written(to: shard)
+        }
+    }
+
+    /// Ends the count; gives its number, by which shards tell it, and 0 when there are no readings to be told of. Nil
+    /// when a ring was full as it began, and when the pipeline is ended by force.
+    mutating func endCount() -> Int? {
+        guard isCounting else { return nil }
+        routeStaged()
+        var number = 0
+        for shard in counted.indices where router.written(to: shard) != counted[shard] {
+            if number == 0 { lastCount += 1 }
+            number = lastCount
             while !router.endCount(number, for: shard) {
                 publish { [events] in events.wake(shard: $0) }
                 if !events.waitForRoom(shard: shard) { return nil }
             }
             counted[shard] = router.written(to: shard)
-            isAny = true
         }
-        return isAny
+        return number
     }
 
     /// What has no room in the ring to `shard` is dropped; the shard hears once of what came before it.

@@ -126,8 +126,8 @@ package struct ReadingLane: ~Copyable {
     /// Begins to count what becomes of the readings that follow.
     package mutating func beginCount() { output.beginCount() }
 
-    /// Ends the count; gives its number, by which ``ShardUnit/counts`` have it, 0 when there are no readings to be told
-    /// of, and nil when the pipeline is ended by force.
+    /// Ends the count; gives its number, by which ``ShardUnit/counts`` have it, and 0 when there are no readings to be
+    /// told of. Nil when a ring was full as it began, and when the pipeline is ended by force.
     package mutating func endCount() -> Int? { output.endCount() }
 
     /// Publishes what was routed, wakes the shards and reports the counts.

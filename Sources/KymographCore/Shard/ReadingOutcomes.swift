@@ -4,7 +4,7 @@ package struct ReadingOutcomes: Hashable, Sendable {
     package var duplicate = 0
     /// Readings that took the place of others.
     package var conflict = 0
-    /// Readings that no window took.
+    /// Readings that no window took, or whose place others have that were there before.
     package var rejected = 0
     /// Retractions.
     package var retractions = 0

@@ -62,6 +62,7 @@ package struct ShardUnit: Sendable {
     package var byteCount: Int {
         var count = (journal?.bytes.count ?? 0) + rejections.count * KeptRejection.byteCount
         count += windows.byteCount + retractions.count * 256 + settledRetractions.count * 16
+        count += counts.count * 64
         return blocks.reduce(count) { $0 + $1.bytes.count }
     }
 

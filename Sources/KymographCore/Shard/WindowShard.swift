@@ -255,9 +255,7 @@ struct WindowShard<Archive: WindowArchive & ~Copyable>: ~Copyable {
         case .duplicate:
             tally.duplicate += 1
             inputs[input].outcomes.duplicate += 1
-        case .conflict, .replaced:
-            inputs[input].outcomes.conflict += 1
-            return replace(record, payload, series: series)
+        case .conflict, .replaced: return replace(record, payload, series: series, input: input)
         case .rejected(let reason):
             inputs[input].outcomes.rejected += 1
             return reject(
@@ -277,15 +275,18 @@ struct WindowShard<Archive: WindowArchive & ~Copyable>: ~Copyable {
     /// merge, that is the one that was received first, whichever came first. Sinks that got the other one for a tag get
     /// it, too.
     mutating func sendReplacing(_ record: Measurement, _ payload: ByteView, series: Int) {
-        guard !streams.isEmpty else { return }
-        let (former, bytes) = machine.superseded
-        let isItself = former.instant == record.instant && bytes.withByteView { former.says(as: record, $0, payload) }
-        guard !isItself else { return }
-        let isFull = bytes.withByteView {
+        guard !streams.isEmpty, !isSuperseded(record, payload) else { return }
+        let isFull = machine.superseded.payload.withByteView {
             streams.append(
                 record, payload, series: series, machine.identity(of: series), formerTags: ReadingTags.list(in: $0))
         }
         if isFull { endEvents() }
+    }
+
+    /// Whether the reading that was rejected for the one that was taken last is this one itself.
+    private func isSuperseded(_ record: Measurement, _ payload: ByteView) -> Bool {
+        let (former, bytes) = machine.superseded
+        return former.instant == record.instant && bytes.withByteView { former.says(as: record, $0, payload) }
     }
 
     /// Hands over the events so far: with the journal that has their readings, where there is one.
@@ -299,7 +300,10 @@ struct WindowShard<Archive: WindowArchive & ~Copyable>: ~Copyable {
     /// Takes note of a reading that has taken the place of another, which is rejected now: as many are accepted as
     /// before. The journal says so, and when it is replayed, that is not done again.
     @inline(never)
-    private mutating func replace(_ record: Measurement, _ payload: ByteView, series: Int) {
+    private mutating func replace(_ record: Measurement, _ payload: ByteView, series: Int, input: Int) {
+        let isRejected = isSuperseded(record, payload)
+        inputs[input].outcomes.rejected += isRejected ? 1 : 0
+        inputs[input].outcomes.conflict += isRejected ? 0 : 1
         rejectSuperseded(series: series)
         guard takesWhole else { return }
         sendReplacing(record, payload, series: series)

@@ -17,12 +17,15 @@ import TrialSupport
         /// Records taken out of the rings before they were reported as put in.
         private(set) var early = 0
         private(set) var waits = 0
+        /// Numbers of the counts that have ended, for each shard.
+        private(set) var counts: [[Int]]
         /// Readings that were shown to a tap.
         private(set) var tapped: [String] = []
 
         init(shards: Int) {
             rings = (0..<shards).map { _ in Ring(capacity: 512) }
             readings = Array(repeating: [], count: shards)
+            counts = Array(repeating: [], count: shards)
         }
 
         func drain(_ shard: Int) {
@@ -30,6 +33,10 @@ import TrialSupport
             while let record = consumer.next() {
                 if record.kind == RecordKind.definition.rawValue {
                     consumers[shard, default: []].append(SeriesKey.identity(consumer.payload(of: record)))
+                    continue
+                }
+                if record.kind == RecordKind.countEnd.rawValue {
+                    counts[shard].append(Int(record.received.nanoseconds))
                     continue
                 }
                 let identity = consumers[shard, default: []][Int(record.series)]
@@ -144,6 +151,47 @@ import TrialSupport
             let place = try #require(rest.firstIndex(of: String(refused.dropFirst(dropped.count))))
             rest = rest[(place + 1)...]
         }
+    }
+
+    /// A count that finds a ring full as it begins waits for no room: nobody knows then what became of its readings, and
+    /// of those of the next one they do again.
+    @Test func aCountWaitsForNoOtherRing() throws {
+        let run = try ReadingLaneTests.mapping()
+        let rings = Rings(shards: 2)
+        var input = LaneInput(templates: run.set.templates(of: ["m"]), context: run.context)
+        input.dropsWhenFull = true
+        var lane = ReadingLane(
+            set: run.set, inputs: [input], limits: run.limits,
+            router: ReadingRouter(rings: rings.rings, maxDevices: 40, maxSeries: 1_000), events: rings)
+        let devices = (0..<2).map { shard in
+            (0...).lazy.map { "d-\($0)" }.first {
+                SeriesKey.encode(SeriesIdentity(type: 0, device: Array($0.utf8)))
+                    .withByteView { ReadingRouter.shard(ofKey: $0, of: 2) } == shard
+            }
+        }
+        var number = 0
+        func take(_ shard: Int) throws {
+            let json = #"{"device":"\#(try #require(devices[shard]))","ts":\#(number),"rate":1000}"#
+            let storage = PaddedBytes(copying: Array(json.utf8))
+            lane.line(storage.view, source: 0, received: run.received)
+            number += 1
+        }
+        while rings.refused.isEmpty { try take(0) }
+        lane.beginCount()
+        try take(1)
+        #expect(lane.endCount() == nil && rings.waits == 0)
+        lane.batchEnd()
+        for shard in 0..<2 { rings.drain(shard) }
+        #expect(rings.counts.joined().allSatisfy { $0 == 0 } && rings.readings[1].count == 1)
+        lane.beginCount()
+        try take(1)
+        #expect(lane.endCount() == 1)
+        lane.beginCount()
+        #expect(lane.endCount() == 0)
+        lane.batchEnd()
+        for shard in 0..<2 { rings.drain(shard) }
+        // What came before is told to nobody; the ring that the count has not touched has nothing of it.
+        #expect(rings.counts == [[0], [0, 1]] && rings.waits == 0)
     }
 
     /// A payload without a device has that of its sender, byte by byte; one that names another is rejected, by whichever

@@ -52,6 +52,17 @@ struct DurableRehearsal: ~Copyable {
         lane.datagram(storage.view, source: source, received: now)
     }
 
+    /// Takes `lines`, received so many `seconds` after the start, and counts what becomes of them; the lane's number for
+    /// them, nil when nobody will know.
+    mutating func count(_ lines: [[UInt8]], after seconds: Int64) -> Int? {
+        lane.beginCount()
+        for line in lines {
+            let storage = PaddedBytes(copying: line)
+            lane.datagram(storage.view, source: 0, received: now.advanced(by: seconds * 1_000_000_000))
+        }
+        return lane.endCount()
+    }
+
     /// Hands over what was taken, which is durable then.
     mutating func handOver() {
         lane.batchEnd()

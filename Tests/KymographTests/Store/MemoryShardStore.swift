@@ -24,6 +24,9 @@ final class MemoryShardStore: ShardStore, @unchecked Sendable {
     /// All bundles, one a line.
     private(set) var output: [UInt8] = []
 
+    /// What became of readings that were counted.
+    private(set) var counts: [CountedReadings] = []
+
     /// Whether windows are there only once somebody waits for them, and those that are not.
     private let isSlow: Bool
     private var pending: [ShardUnit] = []
@@ -67,6 +70,7 @@ final class MemoryShardStore: ShardStore, @unchecked Sendable {
     }
 
     func submit(_ unit: ShardUnit) {
+        counts += unit.counts
         for series in unit.series { keys[series.number] = series.key }
         pending.append(unit)
         if !isSlow { commit() }

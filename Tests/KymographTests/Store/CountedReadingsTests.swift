@@ -1,0 +1,29 @@
+import KymographCore
+import KymographTestKit
+import Testing
+
+/// What shards say of readings that a lane has counted.
+@Suite struct CountedReadingsTests {
+    /// Of two readings that cannot both be right, the one that was received first is rejected, whichever comes first:
+    /// only who brings the other one hears that it took a place.
+    @Test func whichOfTwoIsRejected() throws {
+        let store = MemoryShardStore()
+        var rehearsal = DurableRehearsal(set: try #require(PipelineRehearsal.reading), store: store)
+        rehearsal.begin { _ in }
+        func line(_ value: Int) -> [UInt8] {
+            let text = """
+                {"deviceId":"a-1","patientId":"p-1","type":"bodyTemperature","timestamp":"2026-03-01T08:00:00Z",\
+                "value":\(value),"unit":"Cel"}
+                """
+            return Array(text.utf8)
+        }
+        for (place, (value, after)) in [(36, 0), (36, 0), (37, -1), (38, 1)].enumerated() {
+            #expect(rehearsal.count([line(value)], after: Int64(after)) == place + 1)
+            rehearsal.handOver()
+        }
+        #expect(store.counts.map(\.number) == [1, 2, 3, 4])
+        #expect(store.counts.map(\.outcomes.duplicate) == [0, 1, 0, 0])
+        #expect(store.counts.map(\.outcomes.rejected) == [0, 0, 1, 0])
+        #expect(store.counts.map(\.outcomes.conflict) == [0, 0, 0, 1])
+    }
+}
