@@ -76,4 +76,23 @@ import Testing
         }
         #expect(lines.count { $0.contains("receives again") } == 1, "\(lines)")
     }
+
+    /// A serial line that is not there, and comes.
+    @Test func connectionsComeAndGo() throws {
+        let link = folder.file("line")
+        let lines = try daemon(["--serial", "\(link):9600", "--log-format", "json"]) { run in
+            try run.waitForError("\"event\":\"source.disconnected\"")
+            let terminal = try PseudoTerminal()
+            unsafe symlink(terminal.path, link)
+            try withExtendedLifetime(terminal) { try run.waitForError("\"event\":\"source.connected\"") }
+        }
+        let changes = try lines.compactMap { line -> [String]? in
+            let object = try JSONSerialization.jsonObject(with: Data(line.utf8)) as? [String: Any]
+            guard let event = object?["event"] as? String, event.hasSuffix("connected") else { return nil }
+            return [event, object?["level"] as? String ?? "", object?["source"] as? String ?? ""]
+        }
+        let source = "serial \(link)"
+        let expected = [["source.disconnected", "warning", source], ["source.connected", "info", source]]
+        #expect(changes.starts(with: expected), "\(lines)")
+    }
 }

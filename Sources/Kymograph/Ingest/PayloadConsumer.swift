@@ -29,8 +29,11 @@ package protocol PayloadConsumer: PayloadReceiver, ~Copyable {
     /// Whatever source `number` brings from here on is to be rejected: it is paused, and the lane stops.
     mutating func rejectsAll(of number: Int)
 
-    /// Something about a source that its operator should know: a serial line has gone, or is back.
+    /// Something about a source that its operator should know.
     mutating func noted(_ text: String)
+
+    /// The connection that the source called `name` keeps is there, or has gone; `text` says so.
+    mutating func connection(of name: String, _ change: ConnectionChange, _ text: String)
 }
 
 extension PayloadConsumer where Self: ~Copyable {
@@ -51,6 +54,9 @@ extension PayloadConsumer where Self: ~Copyable {
 
     /// Default: ignored.
     package mutating func noted(_ text: String) {}
+
+    /// Default: ignored.
+    package mutating func connection(of name: String, _ change: ConnectionChange, _ text: String) {}
 
     /// Knows of none.
     package mutating func takeOutcomes(of count: ReadingCount) -> ReadingOutcomes? { nil }

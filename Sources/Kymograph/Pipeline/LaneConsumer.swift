@@ -249,6 +249,10 @@ struct LaneConsumer: ~Copyable, PayloadConsumer {
 
     mutating func noted(_ text: String) { reporter.note(text) }
 
+    mutating func connection(of name: String, _ change: ConnectionChange, _ text: String) {
+        reporter.note(change.entry(of: name, text))
+    }
+
     mutating func batchEnd() { lane.batchEnd() }
 
     mutating func mark() -> DurableMark? {

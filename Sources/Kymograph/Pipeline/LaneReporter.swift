@@ -205,7 +205,10 @@ final class LaneReporter: LaneEvents, Sendable {
     }
 
     /// Tells the operator of a source.
-    func note(_ text: String) { control.note(.warning(text)) }
+    func note(_ text: String) { note(.warning(text)) }
+
+    /// Tells the operator what the entry says.
+    func note(_ entry: LogEntry) { control.note(entry) }
 
     func noted(_ notes: MappingNotes, source: Int) { account(source).ledger.note(notes) }
 

@@ -39,6 +39,8 @@ struct GatedConsumer: PayloadConsumer {
 
     mutating func noted(_ text: String) { notes.add(text) }
 
+    mutating func connection(of name: String, _ change: ConnectionChange, _ text: String) { notes.add(text) }
+
     mutating func mark() -> DurableMark? { DurableMark(positions: [], changes: log.count) }
 
     mutating func isDurable(_ mark: DurableMark) -> Bool { mark.changes <= log.durableCount }

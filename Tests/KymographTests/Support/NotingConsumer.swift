@@ -34,6 +34,8 @@ struct NotingConsumer: PayloadConsumer {
 
     mutating func noted(_ text: String) { notes.add(text) }
 
+    mutating func connection(of name: String, _ change: ConnectionChange, _ text: String) { notes.add(text) }
+
     mutating func batchEnd() {}
 
     private mutating func take(_ bytes: ByteView) {

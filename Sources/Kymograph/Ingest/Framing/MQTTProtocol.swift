@@ -11,6 +11,7 @@ final class MQTTProtocol: StreamProtocol {
     /// Packets of this look that leave when its messages are durable, and those that leave at once.
     private var (acknowledgements, answers): ([UInt8], [UInt8]) = ([], [])
     private var notes: [String] = []
+    private var isNewlyConnected = false
     private var hasToldTopic = false
 
     /// Reads the messages of a session called `clientID`, whose payloads have at most `longest` bytes.
@@ -64,7 +65,13 @@ final class MQTTProtocol: StreamProtocol {
     /// Notes that the connection has gone; why, in words.
     func ended() -> String { session.end() }
 
-    /// What the operator should know since the last call.
+    /// Whether the broker has taken the connection since the last call.
+    func takeConnected() -> Bool {
+        defer { isNewlyConnected = false }
+        return isNewlyConnected
+    }
+
+    /// What else the operator should know since the last call.
     func takeNotes() -> [String] {
         defer { notes = [] }
         return notes + session.takeNotes()
@@ -149,8 +156,7 @@ final class MQTTProtocol: StreamProtocol {
         let before = session.phase
         answers += try session.answer(packet)
         guard before != .ready, session.phase == .ready else { return }
-        hasBeenReady = true
-        notes.append("connected")
+        (hasBeenReady, isNewlyConnected) = (true, true)
         intake.counts.connections += 1
     }
 

@@ -115,11 +115,14 @@ extension LaneLoop {
         _ index: Int, _ reason: String, wasReady: Bool = false, _ consumer: inout some PayloadConsumer & ~Copyable
     ) {
         guard !isStopping, let text = brokers[index]?.lose(reason, wasReady: wasReady, at: .now) else { return }
-        consumer.noted("\(sources[index].name): \(text)")
+        let name = sources[index].name
+        consumer.connection(of: name, .lost, "\(name): \(text)")
     }
 
     private func tellNotes(_ index: Int, _ consumer: inout some PayloadConsumer & ~Copyable) {
-        guard let notes = brokers[index]?.messages.takeNotes() else { return }
-        for note in notes { consumer.noted("\(sources[index].name): \(note)") }
+        guard let messages = brokers[index]?.messages else { return }
+        let name = sources[index].name
+        if messages.takeConnected() { consumer.connection(of: name, .made, "\(name): connected") }
+        for note in messages.takeNotes() { consumer.noted("\(name): \(note)") }
     }
 }

@@ -5,7 +5,8 @@ extension LaneLoop {
     /// Notes that the stream of source `index` has gone, and waits for it.
     mutating func lose(_ index: Int, _ consumer: inout some PayloadConsumer & ~Copyable) {
         lostStreams[index] = LostStream(at: .now)
-        consumer.noted("\(sources[index].name) has gone; waiting for it")
+        let name = sources[index].name
+        consumer.connection(of: name, .lost, "\(name) has gone; waiting for it")
     }
 
     /// Opens the streams that are due and there again.
@@ -30,7 +31,7 @@ extension LaneLoop {
         } catch {
             var lost = lost
             lost.postpone(now)
-            if !lost.isTold { consumer.noted("\(error.message); trying again") }
+            if !lost.isTold { consumer.connection(of: sources[index].name, .lost, "\(error.message); trying again") }
             lost.isTold = true
             lostStreams[index] = lost
             return
@@ -40,6 +41,7 @@ extension LaneLoop {
         var counts = SourceCounts()
         counts.connections = 1
         sources[index].counters.add(counts)
-        consumer.noted("\(sources[index].name) is there")
+        let name = sources[index].name
+        consumer.connection(of: name, .made, "\(name) is there")
     }
 }
