@@ -41,6 +41,17 @@ enum UCUMTraps {
         } else if code.utf8.contains(where: { $0 <= 0x20 || $0 > 0x7E }) {
             let advice = "UCUM codes are ASCII without blanks; free text belongs into \"unit\""
             log.warning(position, "'\(code)' cannot be a UCUM code", advice: advice, finding: .ucumCode)
+        } else {
+            checkWhetherUnit(code, at: position, log: &log)
+        }
+    }
+
+    /// Warns when `code` is none of those that can be computed with, which are those of devices and laboratories.
+    private static func checkWhetherUnit(_ code: String, at position: SourcePosition, log: inout DiagnosticLog) {
+        do throws(ExpressionError) { _ = try UCUMUnit.parse(code) } catch {
+            log.warning(
+                position, "'\(code)' is no UCUM code that kymo knows: \(error.message)",
+                advice: "look it up at https://ucum.org/ucum; a code that is there may stay", finding: .ucumCode)
         }
     }
 }

@@ -174,6 +174,12 @@ extension FindingCase {
         FindingCase(
             "ucum-code", member("\"valueType\":\"Quantity\",\"code\":\"µg\""),
             member("\"valueType\":\"Quantity\",\"code\":\"ug\""), "ASCII"),
+        FindingCase("ucum-code", value("8310-5", "kcal/hr/kg"), value("8310-5", "kcal/(kg.h)"), "'hr'", "'h'"),
+        FindingCase("ucum-code", value("8310-5", "hertz"), value("8310-5", "Hz"), "unknown unit 'hertz'"),
+        FindingCase("ucum-code", value("8310-5", "dB(SPL)"), value("8310-5", "dB[SPL]"), "dB(SPL)"),
+        FindingCase("ucum-code", value("8310-5", "IU"), value("8310-5", "[IU]"), "'[IU]'"),
+        FindingCase("ucum-code", value("8310-5", "{steps"), value("8310-5", "{steps}/{session}"), "'{steps'"),
+        FindingCase("ucum-code", value("8310-5", "10*x/uL"), value("8310-5", "10*3/uL"), "10*x"),
         FindingCase(
             "unit-mismatch", value("2339-0", "mmol/L"), value("15074-8", "mmol/L"), "or LOINC 15074-8 for 'mmol/L'"),
         FindingCase("unit-mismatch", value("2339-0", "ug/L"), value("2339-0", "mg/dL"), "\"code\": \"mg/dL\""),
