@@ -7,7 +7,7 @@
 //  4. params is the URLSearchParams of the address: all state of a page is there. go(name, {key: value}) changes it;
 //     go(name, values, {quiet: true}) changes the address alone, without opening the page again.
 //  5. signal is aborted when the page is left: pass it to get() and post() of api.js, and to subscribe() of live.js.
-//  6. session = {role, version, started, edits}; mayOperate(session) says whether to offer changes.
+//  6. session = {role, version, started, edits}; mayOperate(session) and mayEdit(session) say whether to offer changes.
 //  7. Elements are made with h() of dom.js; text of devices by quoted(). No innerHTML, no style attributes.
 //  8. On the server: a list of ConsoleRoute.get/.post("path/:name", role) in one file of Sources/Kymograph/Console, added
 //     to ConsoleRoutes.all. It answers .json(Encodable) or throws ConsoleRefusal; masked unless an audited reveal.
@@ -22,6 +22,7 @@ import {pages} from "./pages.js";
 import {clock} from "./format.js";
 
 export const mayOperate = (session) => session.role !== "view";
+export const mayEdit = (session) => session.role === "edit" && session.edits;
 
 const state = {session: null, leaving: null};
 const main = h("main", {id: "main", tabindex: "-1"});

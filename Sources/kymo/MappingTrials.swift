@@ -31,7 +31,8 @@ final class MappingTrials: Sendable {
         return tested
     }
 
-    private func run(_ files: MappingFiles) -> ConsoleActions.Tested {
+    /// The results for `files`, wherever they are.
+    func run(_ files: MappingFiles) -> ConsoleActions.Tested {
         let version = settings.output.version
         let loaded = MappingSelection.load(
             [files], compatibility: settings.compatibility, fhirVersion: version)

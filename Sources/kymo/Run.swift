@@ -190,6 +190,7 @@ extension ConsoleActions {
         self.init()
         let trials = MappingTrials(settings)
         test = { trials.tested($0) }
+        trial = { trials.run($0) }
         guard let directory else { return }
         replay = { (numbers, parts) throws(PipelineError) in
             try ConsoleReplay.run(

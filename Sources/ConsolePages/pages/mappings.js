@@ -1,4 +1,4 @@
-// Mappings: those in use and the catalogue, with their examples and files. Read only.
+// Mappings: those in use and the catalogue, with their examples and files. The playground changes them.
 
 import {h, replace, quoted} from "../dom.js";
 import {get} from "../api.js";
@@ -99,6 +99,8 @@ function mapping(row, tested, files) {
           example.differences.length ? "✕ fails" : "✓ passes"), " ", quoted(example.name),
         example.differences.length > 0 && h("pre", {tabindex: "0", "aria-label": `Differences of ${example.name}`},
           example.differences.join("\n"))))),
+    h("p", {}, h("a", {href: `#/playground?mapping=${encodeURIComponent(row.name)}`},
+      row.isEditable ? "Try and change it in the playground" : "Try it in the playground")),
     h("h3", {}, "Files"), file(files.deviceFile, files.deviceText),
     file(files.fhirFile, files.fhirText));
 }

@@ -3,7 +3,7 @@
 import {h, replace, quoted, visible} from "../dom.js";
 import {get, post} from "../api.js";
 import {View} from "../view.js";
-import {mayOperate} from "../app.js";
+import {mayEdit, mayOperate} from "../app.js";
 import {counted} from "../format.js";
 import {card, choices, code, soft, table, told, useStyles} from "./subject.js";
 
@@ -38,11 +38,14 @@ class PlaygroundPage {
     const name = this.params.get("mapping") ?? texts.name ?? (this.params.get("letter") ? mappings[0]?.name : "reading");
     if (!texts.device || this.params.get("mapping") && texts.name !== name) Object.assign(texts, await this.files(name));
     this.name = texts.name ?? name;
+    this.base = texts.base;
+    this.mappings = mappings;
     for (const kind of ["payload", "device", "fhir"]) this.editors[kind] = this.editor(kind, texts[kind] ?? (kind === "payload" ? example : ""));
     this.results = h("div", {class: "content"});
     this.resultView = new View(this.results);
     this.said = h("p", {class: "soft small", role: "status"});
-    this.view.loaded(this.controls(mappings), this.said,
+    this.saving = h("div", {class: "content"});
+    this.view.loaded(this.controls(mappings), this.said, this.saving,
       h("div", {class: "editors"}, Object.keys(titles).map((kind) => this.editors[kind].node)), this.results);
     if (this.params.get("letter")) await this.openLetter(this.params.get("letter"));
     await this.run();
@@ -50,7 +53,8 @@ class PlaygroundPage {
 
   async files(name) {
     const files = await get("mappings/files", {name}, this.signal);
-    return {name, device: files.deviceText ?? files.device, fhir: files.fhirText ?? files.fhir};
+    return {name, device: files.deviceText, fhir: files.fhirText,
+      base: {deviceDigest: files.deviceDigest, fhirDigest: files.fhirDigest}};
   }
 
   controls(mappings) {
@@ -63,6 +67,7 @@ class PlaygroundPage {
       const files = await this.files(mapping.value).catch(told(this.said));
       if (!files) return;
       this.name = files.name;
+      this.base = files.base;
       this.editors.device.area.value = files.device;
       this.editors.fhir.area.value = files.fhir;
       set({mapping: files.name});
@@ -160,7 +165,8 @@ class PlaygroundPage {
     clearTimeout(this.timer);
     const number = ++this.asked;
     const value = (kind) => this.editors[kind].area.value;
-    const texts = {name: this.name, payload: value("payload"), device: value("device"), fhir: value("fhir")};
+    this.offerSaving();
+    const texts = {name: this.name, base: this.base, payload: value("payload"), device: value("device"), fhir: value("fhir")};
     try { sessionStorage.setItem(kept, JSON.stringify(texts)); } catch { /* full: it is only not kept */ }
     this.resultView.root.setAttribute("aria-busy", "true");
     try {
@@ -174,6 +180,50 @@ class PlaygroundPage {
       if (error.status === 429) return this.later(400);
       this.resultView.error(error, () => this.run());
     }
+  }
+
+  /** Who may edit can save a mapping of their own that a source uses. */
+  offerSaving() {
+    const row = this.mappings.find((one) => one.name === this.name && one.isEditable);
+    const name = row && mayEdit(this.session) && this.base ? row.name : "";
+    if (this.offered === name) return;
+    this.offered = name;
+    replace(this.saving, name && h("div", {class: "card controls"}, h("div", {class: "row"},
+      h("span", {}, "Readings of ", row.sources.map((source, place) => [place > 0 && ", ", quoted(source)]), " are mapped by ", code(name), "."),
+      h("button", {"data-key": "save", onclick: () => this.save(name)}, "Check, and save")),
+    this.outcome = h("div", {class: "explained", role: "status"})));
+  }
+
+  async save(name) {
+    const button = this.saving.querySelector("button");
+    button.disabled = true;
+    replace(this.outcome, soft("Its examples are run …"));
+    try {
+      const saved = await post("mappings/save", {name, deviceText: this.editors.device.area.value,
+        fhirText: this.editors.fhir.area.value, ...this.base}, this.signal);
+      this.base = {deviceDigest: saved.deviceDigest, fhirDigest: saved.fhirDigest};
+      replace(this.outcome, this.verdictOfSaving(saved));
+      this.later(0);
+    } catch (error) {
+      if (error.name === "AbortError") return;
+      replace(this.outcome, h("p", {class: "hint bad"}, h("strong", {}, "✕ "), "Not saved: ", quoted(error.message)));
+    } finally {
+      button.disabled = false;
+    }
+  }
+
+  verdictOfSaving({isSaved, isInUse, findings, failures}) {
+    const found = findings.map((text) => h("p", {class: "hint"}, quoted(text)));
+    if (isSaved) {
+      const [glyph, text] = isInUse === true ? ["✓ ", "Saved. Readings are mapped by it from now on."]
+        : isInUse === false ? ["⚠ ", "Saved, but the instance still maps by the former files: its log says why."]
+          : ["⚠ ", "Saved. The instance is still loading it: its log says when it is in use."];
+      return [h("p", {}, h("strong", {}, glyph), text), found];
+    }
+    return [h("p", {class: "hint bad"}, h("strong", {}, "✕ "), failures.length
+      ? `Not saved: ${counted(failures.length, "example")} would give something else.` : "Not saved: it cannot be used."), found,
+    failures.map((one) => [h("p", {}, h("strong", {}, quoted(one.name))), h("pre", {tabindex: "0", "aria-label": `Differences of ${one.name}`},
+      one.differences.join("\n"))])];
   }
 
   show({findings, output}, payload) {

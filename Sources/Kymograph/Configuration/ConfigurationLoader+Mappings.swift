@@ -6,12 +6,13 @@ extension ConfigurationLoader {
     ///
     /// Reads folders from disk. The set is nil when there was an error; the diagnostics of all mappings are given. With
     /// `continuing`, the set can replace that one in a running pipeline; with `continuingStored`, it can go on with the
-    /// readings that a store has of these types.
+    /// readings that a store has of these types. `replacing`: what one of the mappings would have in its files.
     package static func checkMappings(
-        _ settings: PipelineSettings, continuing former: MappingSet? = nil, continuingStored stored: [FormerType] = []
+        _ settings: PipelineSettings, continuing former: MappingSet? = nil, continuingStored stored: [FormerType] = [],
+        replacing files: MappingFiles? = nil
     ) -> (set: MappingSet?, diagnostics: [Diagnostic]) {
         var log = ConfigurationLog()
-        let mappings = resolve(settings, log: &log)
+        let mappings = resolve(settings, replacing: files, log: &log)
         checkFiles(settings.namedFiles, settings.origins, log: &log)
         for source in settings.listeningSources { checkFiles(source.namedFiles, source.origins, log: &log) }
         var failed = log.all.contains { $0.severity == .error }
@@ -42,15 +43,25 @@ extension ConfigurationLoader {
                 + "--fhir-mapping")
     }
 
+    /// The files of `reference`: `replaced`, if they are of the same mapping.
+    private static func content(
+        of reference: MappingReference, _ replaced: MappingFiles?
+    ) throws(MappingFilesError) -> MappingFiles {
+        if let replaced, replaced.name == reference.name { return replaced }
+        return try reference.files(withExamples: false)
+    }
+
     /// The mappings in the order in which sources name them, each once.
-    private static func resolve(_ settings: PipelineSettings, log: inout ConfigurationLog) -> [NamedMapping] {
+    private static func resolve(
+        _ settings: PipelineSettings, replacing files: MappingFiles?, log: inout ConfigurationLog
+    ) -> [NamedMapping] {
         var seen: Set<String> = []
         var mappings: [NamedMapping] = []
         for (reference, origin) in settings.namedMappings where seen.insert(reference.name).inserted {
             do throws(MappingFilesError) {
                 mappings.append(
                     MappingSelection.named(
-                        try reference.files(withExamples: false), compatibility: settings.compatibility,
+                        try content(of: reference, files), compatibility: settings.compatibility,
                         fhirVersion: settings.output.version))
             } catch {
                 log.add(.error, origin, error.description)

@@ -6,6 +6,13 @@ enum MappingRoutes {
         .get("mappings") { (console, _) throws(ConsoleRefusal) in .json(list(console.subject)) },
         .get("mappings/tests") { (console, request) throws(ConsoleRefusal) in .json(try test(console, request)) },
         .get("mappings/files") { (console, request) throws(ConsoleRefusal) in .json(try files(console, request)) },
+        .post("mappings/save", .edit, .change) { (console, request) throws(ConsoleRefusal) in
+            let asked = try request.decode(MappingSaving.Asked.self)
+            guard let reference = used(console.subject, asked.name) else {
+                throw ConsoleRefusal(404, "noMapping", "no source uses this mapping")
+            }
+            return .json(try MappingSaving(reference, console.subject, request.session).save(asked))
+        },
     ]
 
     /// A mapping in the list.
@@ -13,6 +20,8 @@ enum MappingRoutes {
         var name: String
         /// Whether it is compiled into kymo.
         var isOfCatalogue: Bool
+        /// Whether it may be saved by who may edit.
+        var isEditable: Bool
         /// Names of the sources that use it.
         var sources: [String]
         /// Readings that it has given since the start, by type.
@@ -28,8 +37,10 @@ enum MappingRoutes {
         var name: String
         var deviceFile: String
         var deviceText: String
+        var deviceDigest: String
         var fhirFile: String
         var fhirText: String
+        var fhirDigest: String
     }
 
     private static func list(_ subject: ConsoleSubject) -> [Row] {
@@ -42,6 +53,7 @@ enum MappingRoutes {
             }
             return Row(
                 name: name, isOfCatalogue: MappingCatalogue.names.contains(name),
+                isEditable: subject.settings.console.edits && Self.used(subject, name)?.watchedFiles.isEmpty == false,
                 sources: used.first { $0.name == name }?.sources ?? [], types: types)
         }
     }
@@ -66,13 +78,17 @@ enum MappingRoutes {
         _ console: Console, _ request: ConsoleRequest
     ) throws(ConsoleRefusal) -> MappingReference {
         let name = request.query["name"] ?? ""
-        let settings = console.subject.settings
-        let references = settings.listeningSources.flatMap { settings.references(of: $0) }
-        if let used = references.first(where: { $0.name == name }) { return used }
+        if let used = used(console.subject, name) { return used }
         guard MappingCatalogue.names.contains(name) else {
             throw ConsoleRefusal(404, "noMapping", "neither the catalogue nor a source has this mapping")
         }
         return .named(name)
+    }
+
+    /// The mapping called `name`, if a source uses it.
+    private static func used(_ subject: ConsoleSubject, _ name: String) -> MappingReference? {
+        let settings = subject.settings
+        return settings.listeningSources.lazy.flatMap { settings.references(of: $0) }.first { $0.name == name }
     }
 
     private static func test(
@@ -91,7 +107,9 @@ enum MappingRoutes {
             return Files(
                 name: reference.name, deviceFile: files.deviceFile,
                 deviceText: String(decoding: files.device, as: UTF8.self),
-                fhirFile: files.fhirFile, fhirText: String(decoding: files.fhir, as: UTF8.self))
+                deviceDigest: MappingSaving.digest(files.device),
+                fhirFile: files.fhirFile, fhirText: String(decoding: files.fhir, as: UTF8.self),
+                fhirDigest: MappingSaving.digest(files.fhir))
         } catch {
             throw ConsoleRefusal(503, "unreadable", error.description)
         }

@@ -8,8 +8,13 @@ import Synchronization
 ///
 /// On a thread of its own: a file system that hangs must keep neither readings nor signals waiting.
 final class MappingReloader: Sendable {
-    private enum Order {
-        case none, reload, stop
+    private enum Order: Equatable {
+        case none
+        /// Settings and mappings.
+        case reload
+        /// Mappings alone, for a cause.
+        case mappings(String)
+        case stop
     }
 
     /// The settings as a start would have them, for the comparison with what is read.
@@ -26,6 +31,8 @@ final class MappingReloader: Sendable {
     private let findings: @Sendable ([Diagnostic]) -> Void
     private let bell: Doorbell
     private let order = Mutex(Order.none)
+    /// Those who wait for what comes of an order.
+    private let waiting = Mutex<[ReloadTicket]>([])
     /// Whether an order is being carried out.
     private let isWorking = Atomic(false)
     private let tally = Mutex(ReloadCounts())
@@ -57,6 +64,22 @@ final class MappingReloader: Sendable {
     /// Asks to load the mappings, changed or not.
     func request() { give(.reload) }
 
+    /// Loads the mappings for `cause`, and waits up to ten seconds: whether they are in use then; nil when that is
+    /// not known yet.
+    func reloadMappings(_ cause: String) -> Bool? {
+        let ticket = ReloadTicket()
+        waiting.withLock { $0.append(ticket) }
+        give(.mappings(cause))
+        return ticket.wait(milliseconds: 10 * MappingReloader.patience)
+    }
+
+    /// What a reload would find if one mapping in use had these `files`. Changes nothing.
+    func check(_ files: MappingFiles) -> (isTaken: Bool, findings: [Diagnostic]) {
+        let (set, findings) = ConfigurationLoader.checkMappings(
+            settings.current, continuing: mappings.current, replacing: files)
+        return (set != nil, findings)
+    }
+
     /// Ends ``run()``.
     func stop() {
         sources.stop()
@@ -83,7 +106,14 @@ final class MappingReloader: Sendable {
     var counts: ReloadCounts { tally.withLock { $0 } }
 
     private func give(_ new: Order) {
-        order.withLock { if $0 != .stop { $0 = new } }
+        order.withLock { order in
+            switch (order, new) {
+            case (.stop, _): break
+            // It loads the mappings, too.
+            case (.reload, .mappings): break
+            default: order = new
+            }
+        }
         bell.ring()
     }
 
@@ -96,12 +126,18 @@ final class MappingReloader: Sendable {
             let isIdle = !watchesMappings && settings.current.patients.book == nil && settings.current.rules == nil
             bell.sleep(milliseconds: isIdle ? -1 : Self.interval) { order.withLock { $0 != .none } }
             defer { isWorking.store(false, ordering: .relaxed) }
-            switch takeOrder() {
+            let next = takeOrder()
+            let (tickets, failures) = (isWorking.load(ordering: .relaxed) ? takeTickets() : [], counts.failed)
+            defer { for ticket in tickets { ticket.settle(isTaken: counts.failed == failures) } }
+            switch next {
             case .stop: return
             case .reload:
                 watch?.noteReading()
                 reloadSettings(&watch)
                 rereadLists()
+            case .mappings(let cause):
+                watch?.noteReading()
+                reload(cause, settings.current)
             case .none:
                 lookAtLists()
                 guard watchesMappings, let path = watch?.settledChange() else { continue }
@@ -125,9 +161,16 @@ final class MappingReloader: Sendable {
 
     private func takeOrder() -> Order {
         order.withLock { order in
-            defer { if order == .reload { order = .none } }
-            isWorking.store(order == .reload, ordering: .relaxed)
+            defer { if order != .stop { order = .none } }
+            isWorking.store(order != .none && order != .stop, ordering: .relaxed)
             return order
+        }
+    }
+
+    private func takeTickets() -> [ReloadTicket] {
+        waiting.withLock { tickets in
+            defer { tickets = [] }
+            return tickets
         }
     }
 

@@ -228,7 +228,10 @@ package final class Pipeline: Sendable {
         guard let consoleSessions, let store = stage?.store else { return nil }
         let subject = ConsoleSubject(
             directory: store.directory.path, present: { [newSettings] in newSettings.current }, started: started,
-            view: view, seen: { watch.latest }, actions: actions, notes: { [control] in control.note($0) })
+            view: view, seen: { watch.latest }, actions: actions,
+            mappingChanges: MappingChanges(
+                check: { [reloader] in reloader.check($0) }, reload: { [reloader] in reloader.reloadMappings($0) }),
+            notes: { [control] in control.note($0) })
         return try Console(subject, consoleSessions)
     }
 

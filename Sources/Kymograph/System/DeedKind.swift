@@ -32,6 +32,8 @@ package enum DeedKind: String, CaseIterable, Sendable {
     case consoleReveal = "console.reveal"
     case consoleReplay = "console.replay"
     case consoleDiscard = "console.discard"
+    /// A mapping that is saved, by the digests of its files.
+    case consoleSave = "console.save"
     /// What a peer may not bring, or somebody who is none.
     case peerRefused = "peer.refused"
     /// Records that the trail itself has lost.

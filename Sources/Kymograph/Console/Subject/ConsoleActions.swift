@@ -39,6 +39,8 @@ package struct ConsoleActions: Sendable {
     package var replay: (@Sendable ([Int64], Bool) throws(PipelineError) -> Replay)?
     /// Runs the examples of a mapping.
     package var test: (@Sendable (MappingReference) -> Tested)?
+    /// Runs the examples of a mapping with files that are not in their place yet.
+    package var trial: (@Sendable (MappingFiles) -> Tested)?
 
     /// None.
     package init() {}

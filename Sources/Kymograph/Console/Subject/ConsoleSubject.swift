@@ -12,6 +12,8 @@ struct ConsoleSubject: Sendable {
     /// What was found by looking again and again.
     var seen: @Sendable () -> InstanceWatch.Seen
     var actions: ConsoleActions
+    /// Nil where mappings stay as they are.
+    var mappingChanges: MappingChanges?
     var notes: LogTaker
 
     var settings: PipelineSettings { present() }

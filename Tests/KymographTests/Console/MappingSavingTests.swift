@@ -1,0 +1,125 @@
+import CommandSupport
+import FoundationEssentials
+import Glibc
+import KymographCore
+import KymographTemplates
+import Synchronization
+import Testing
+
+@testable import Kymograph
+
+/// What is written of a mapping that is saved, and what is not.
+@Suite struct MappingSavingTests {
+    private typealias Files = CommandSupport.Files
+    private let folder = TemporaryFolder()
+    private let deeds = Deeds()
+    private var name: String { folder.file("mine") + "/" }
+
+    /// What was written to the log.
+    private final class Deeds: Sendable {
+        let entries = Mutex<[LogEntry]>([])
+    }
+
+    private let device = """
+        {"templateType":"CollectionContent","template":[{"templateType":"JsonPathContent","template":{"typeName":"pulse",
+        "typeMatchExpression":"$..[?(@pulse)]","deviceIdExpression":"$.device","timestampExpression":"$.time",
+        "values":[{"required":true,"valueExpression":"$.pulse","valueName":"pulse"}]}}]}
+        """
+    private let fhir = """
+        {"templateType":"CollectionFhir","template":[{"templateType":"CodeValueFhir","template":{"typeName":"pulse",
+        "codes":[{"system":"http://loinc.org","code":"8867-4"}],
+        "value":{"valueType":"Quantity","valueName":"pulse","unit":"/min","code":"/min"}}}]}
+        """
+
+    init() {
+        folder.write("mine/device.json", device)
+        folder.write("mine/fhir.json", fhir)
+    }
+
+    private func subject(edits: Bool = true, isTaken: Bool = true) -> ConsoleSubject {
+        var settings = PipelineSettings()
+        settings.console.edits = edits
+        var actions = ConsoleActions()
+        actions.trial = { _ in ConsoleActions.Tested(findings: [], examples: []) }
+        return ConsoleSubject(
+            directory: "/nowhere", present: { [settings] in settings }, started: WallClock.now(),
+            view: InstanceView(facts: { InstanceFacts() }, stored: { nil }, disks: { [] }),
+            seen: { InstanceWatch.Seen() }, actions: actions,
+            mappingChanges: MappingChanges(check: { _ in (isTaken, []) }, reload: { _ in true }),
+            notes: { [deeds] entry in deeds.entries.withLock { $0.append(entry) } })
+    }
+
+    private func save(
+        _ deviceText: String, _ subject: ConsoleSubject, digest: String? = nil, mapping: String? = nil
+    ) throws(ConsoleRefusal) -> MappingSaving.Outcome {
+        let sessions = ConsoleSessions()
+        var session: ConsoleSessions.Session?
+        do { session = try sessions.open(sessions.issue(.edit).code).session } catch {}
+        guard let session else { throw ConsoleRefusal(500, "noSession", "no session") }
+        return try MappingSaving(.named(mapping ?? name), subject, session).save(
+            MappingSaving.Asked(
+                name: mapping ?? name, deviceText: deviceText, fhirText: fhir,
+                deviceDigest: digest ?? MappingSaving.digest(Files.read(folder.file("mine/device.json"))),
+                fhirDigest: MappingSaving.digest(Array(fhir.utf8))))
+    }
+
+    private func refusal(_ body: () throws(ConsoleRefusal) -> MappingSaving.Outcome) -> String {
+        do throws(ConsoleRefusal) {
+            _ = try body()
+            return "none"
+        } catch {
+            return error.code
+        }
+    }
+
+    private var content: String { Files.text(folder.file("mine/device.json")) }
+
+    @Test func modeStaysAndTheOtherFileIsLeftAlone() throws {
+        let path = folder.file("mine/device.json")
+        try FileManager.default.setAttributes([.posixPermissions: 0o640], ofItemAtPath: path)
+        let before = FileSystem.status(folder.file("mine/fhir.json"))?.st_ino
+        let outcome = try save(device + "\n", subject())
+        #expect(outcome.isSaved && outcome.isInUse == true && content == device + "\n")
+        #expect(FileSystem.status(path).map { $0.st_mode & 0o777 } == 0o640)
+        #expect(FileSystem.status(folder.file("mine/fhir.json"))?.st_ino == before)
+        #expect(outcome.deviceDigest == MappingSaving.digest(Array((device + "\n").utf8)))
+        let said = deeds.entries.withLock { $0.map(\.text) }
+        #expect(said.count == 1 && said[0].contains(outcome.deviceDigest) && !said[0].contains("fhir.json"), "\(said)")
+    }
+
+    /// A browser gives lines without carriage returns.
+    @Test func carriageReturnsStay() throws {
+        let lines = device.replacing("\n", with: "\r\n")
+        folder.write("mine/device.json", lines)
+        #expect(try save(device, subject()).isSaved && content == lines)
+        #expect(deeds.entries.withLock { $0.isEmpty }, "nothing has changed")
+        #expect(try save(device + "\n", subject()).isSaved && content == lines + "\r\n")
+    }
+
+    @Test func whatIsNotGoodIsNotWritten() throws {
+        let outcome = try save("{}", subject(isTaken: false))
+        #expect(!outcome.isSaved && content == device)
+        var failing = subject()
+        failing.actions.trial = { _ in
+            ConsoleActions.Tested(findings: [], examples: [.init(name: "one", differences: ["other"])])
+        }
+        #expect(try save(device + "\n", failing).failures.count == 1 && content == device)
+        #expect(deeds.entries.withLock { $0.isEmpty })
+    }
+
+    @Test func refusals() throws {
+        let subject = subject()
+        #expect(refusal { () throws(ConsoleRefusal) in try save("x", self.subject(edits: false)) } == "notEdited")
+        #expect(refusal { () throws(ConsoleRefusal) in try save("x", subject, mapping: "reading") } == "ofCatalogue")
+        #expect(refusal { () throws(ConsoleRefusal) in try save("x", subject, digest: "0") } == "changed")
+        #expect(content == device)
+        // A link is managed by somebody else.
+        folder.write("theirs.json", device)
+        try FileManager.default.removeItem(atPath: folder.file("mine/device.json"))
+        try FileManager.default.createSymbolicLink(
+            atPath: folder.file("mine/device.json"), withDestinationPath: folder.file("theirs.json"))
+        #expect(refusal { () throws(ConsoleRefusal) in try save("x", subject) } == "unwritable")
+        #expect(Files.text(folder.file("theirs.json")) == device)
+        #expect(FileSystem.names(in: folder.file("mine")).filter { $0.hasSuffix("new") }.isEmpty)
+    }
+}
