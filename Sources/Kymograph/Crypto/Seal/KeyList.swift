@@ -114,7 +114,9 @@ struct KeyList: Hashable, Sendable {
     /// - Throws: ``SealError`` when it cannot be written; the one before is then still there.
     func write(in directory: String, _ key: SealKey, isNew: Bool = false) throws(SealError) {
         let new = "\(directory)/\(KeyList.newName)"
-        let raw = FileSystem.open(new, O_WRONLY | O_CREAT | O_TRUNC, mode: 0o600)
+        // One that a crash has left; whatever else has its name is not written through.
+        FileSystem.remove(new)
+        let raw = FileSystem.open(new, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, mode: 0o600)
         guard raw >= 0 else { throw KeyList.failure(new, -raw) }
         let file = Descriptor(raw)
         let bytes = text(key)
