@@ -7,11 +7,14 @@ package enum ConnectionChange: Sendable {
 }
 
 extension ConnectionChange {
-    /// The entry of the log that says so of `source` in the words of `text`.
+    /// The entry of the log that says so of `source` in the words of `text`. Only the same words are repeats: why a
+    /// connection is lost is news.
     func entry(of source: String, _ text: String) -> LogEntry {
-        switch self {
-        case .made: .change(.info, "source.connected", ("source", source), text)
-        case .lost: .change(.warning, "source.disconnected", ("source", source), text)
-        }
+        let (level, event): (LogLevel, String) =
+            switch self {
+            case .made: (.info, "source.connected")
+            case .lost: (.warning, "source.disconnected")
+            }
+        return LogEntry(level, text, fields: [("event", .text(event)), ("source", .text(source))])
     }
 }
