@@ -1,59 +1,72 @@
-"""Pictures of the running console for docs/images: an instance with a ward of simulated devices, two of which are in trouble."""
+"""Pictures of the running console for README and docs/images: all pages of `kymo demo --console`, whose devices are in trouble."""
 
 import json
+import os
+import re
+import subprocess
 import sys
-import threading
+import tempfile
 import time
 
 from PIL import Image
 
-from console_testing import ROOT, Browser, Instance, reading, wait_until
+from console_testing import KYMO, ROOT, Browser, wait_until
 
 FOLDER = ROOT / "docs/images"
 MOST_BYTES = 150_000
-PAGES = [("overview", "overview"), ("letters", "letters?reason=noTemplate"), ("mappings", "mappings?name=pulse-oximeter")]
+#: How long the devices send before the pictures are taken.
+SECONDS = 150
+#: A name, its address, and what is looked for before.
+PAGES = [
+    ("overview", "overview", None), ("timeline", "timeline", "watch-2"), ("ledger", "ledger", "watch-2"),
+    ("letters", "letters?reason=clockAhead", None), ("playground", "playground", None),
+    ("mappings", "mappings?name=pulse-oximeter", None),
+]
+SCREENS = [("light", 1440, 900), ("dark", 1440, 900), ("light", 390, 844)]
 
 
-def ward(instance):
-    """Eight devices; now and then one sends what no template knows, and one is two hours ahead."""
-    beat = 0
-    while instance.process.poll() is None:
-        payloads = [reading(f"watch-{number}", 62 + (beat * 7 + number * 3) % 25) for number in range(8)]
-        if beat % 9 == 4:
-            payloads.append(json.dumps({"deviceId": "strap-4", "pulse": 71, "at": beat}))
-        if beat % 13 == 6:
-            payloads.append(reading("watch-8", 80, offset=7200))
-        instance.send(*payloads)
-        beat += 1
-        time.sleep(0.25)
+class Demo:
+    """`kymo demo --console`."""
+
+    def __init__(self):
+        self.log = tempfile.TemporaryFile("w+")
+        self.process = subprocess.Popen([KYMO, "demo", "--console"], stdout=subprocess.DEVNULL, stderr=self.log)
+        self.data = wait_until(self.told, what="the directory of the demo")
+
+    def told(self):
+        self.log.seek(0)
+        match = re.search(r"--data (\S+)", self.log.read())
+        return match and match.group(1)
+
+    def kymo(self, *arguments):
+        return subprocess.run([KYMO, *arguments, "--data", self.data], capture_output=True, text=True, check=True).stdout
+
+    def login(self):
+        answer = json.loads(self.kymo("console", "login", "--role", "operate", "--format", "json"))
+        return f"{answer['address']}#login={answer['code']}"
+
+    def letter(self):
+        letters = json.loads(self.kymo("dead", "list", "--format", "json"))["letters"]
+        return next(one["number"] for one in letters if one["reason"] == "clockAhead")
+
+    def stop(self):
+        self.process.terminate()
+        self.process.wait(timeout=30)
 
 
-def main():
-    FOLDER.mkdir(exist_ok=True)
-    # Nothing listens there: the sink is down.
-    instance = Instance("--server", "http://127.0.0.1:9/fhir", "--server-identity", "create")
-    threading.Thread(target=ward, args=[instance], daemon=True).start()
-    time.sleep(150)
-    for scheme in ["light", "dark"]:
-        for width, height in [(1440, 900), (390, 844)]:
-            context = Browser.shared().new_context(
-                viewport={"width": width, "height": height}, color_scheme=scheme, reduced_motion="reduce")
-            page = context.new_page()
-            page.goto(instance.login("operate")[0])
-            page.wait_for_selector("nav a[aria-current]", state="attached")
-            for name, address in PAGES:
-                if name == "letters":
-                    number = next(one["number"] for one in instance.dead_letters() if one["reason"] == "noTemplate")
-                    address += f"&letter={number}"
-                page.evaluate("address => { location.hash = address; }", f"#/{address}")
-                page.wait_for_selector(f'section[data-page="{name}"]')
-                wait_until(lambda: page.locator("main > section").get_attribute("data-state") in ("loaded", "partial"))
-                page.evaluate("document.activeElement.blur()")
-                page.evaluate("scrollTo(0, 0)")
-                page.wait_for_timeout(1500 if name != "mappings" else 4000)
-                keep(page.screenshot(), FOLDER / f"console-{name}-{width}-{scheme}.png")
-            context.close()
-    instance.kill()
+def show(page, demo, name, address, found):
+    if name == "letters":
+        address += f"&letter={demo.letter()}"
+    page.evaluate("address => { location.hash = address; }", f"#/{address}")
+    page.wait_for_selector(f'section[data-page="{name}"]')
+    if found:
+        page.fill("#find", found)
+        page.keyboard.press("Enter")
+        page.wait_for_selector(".buckets, .hours")
+    wait_until(lambda: page.locator("main > section").get_attribute("data-state") in ("loaded", "partial"))
+    page.evaluate("document.activeElement.blur()")
+    page.evaluate("scrollTo(0, 0)")
+    page.wait_for_timeout(4000 if name == "mappings" else 1500)
 
 
 def keep(picture, path):
@@ -64,6 +77,25 @@ def keep(picture, path):
     print(f"{path.relative_to(ROOT)}: {size:,} bytes")
     if size > MOST_BYTES:
         sys.exit(f"{path} has more than {MOST_BYTES:,} bytes")
+
+
+def main():
+    FOLDER.mkdir(exist_ok=True)
+    demo = Demo()
+    try:
+        time.sleep(float(os.environ.get("KYMO_SECONDS", SECONDS)))
+        for scheme, width, height in SCREENS:
+            context = Browser.shared().new_context(
+                viewport={"width": width, "height": height}, color_scheme=scheme, reduced_motion="reduce")
+            page = context.new_page()
+            page.goto(demo.login())
+            page.wait_for_selector("nav a[aria-current]", state="attached")
+            for name, address, found in PAGES:
+                show(page, demo, name, address, found)
+                keep(page.screenshot(), FOLDER / f"console-{name}-{width}-{scheme}.png")
+            context.close()
+    finally:
+        demo.stop()
 
 
 main()
