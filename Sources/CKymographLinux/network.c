@@ -113,6 +113,42 @@ int kymo_inet_text(
     return numeric(address, length, host, host_size, port);
 }
 
+struct kymo_endpoint kymo_endpoint_of(const struct sockaddr_storage *address, socklen_t length) {
+    struct kymo_endpoint endpoint = {0};
+    if (length >= sizeof(struct sockaddr_in) && address->ss_family == AF_INET) {
+        const struct sockaddr_in *v4 = (const struct sockaddr_in *)address;
+        endpoint.family = AF_INET;
+        endpoint.port = v4->sin_port;
+        endpoint.low = v4->sin_addr.s_addr;
+    } else if (length >= sizeof(struct sockaddr_in6) && address->ss_family == AF_INET6) {
+        const struct sockaddr_in6 *v6 = (const struct sockaddr_in6 *)address;
+        endpoint.family = AF_INET6;
+        endpoint.port = v6->sin6_port;
+        endpoint.scope = v6->sin6_scope_id;
+        memcpy(&endpoint.high, &v6->sin6_addr, sizeof endpoint.high);
+        memcpy(&endpoint.low, (const uint8_t *)&v6->sin6_addr + sizeof endpoint.high, sizeof endpoint.low);
+    }
+    return endpoint;
+}
+
+socklen_t kymo_endpoint_address(struct kymo_endpoint endpoint, struct sockaddr_storage *address) {
+    memset(address, 0, sizeof *address);
+    if (endpoint.family == AF_INET) {
+        struct sockaddr_in *v4 = (struct sockaddr_in *)address;
+        v4->sin_family = AF_INET;
+        v4->sin_port = endpoint.port;
+        v4->sin_addr.s_addr = (in_addr_t)endpoint.low;
+        return sizeof *v4;
+    }
+    struct sockaddr_in6 *v6 = (struct sockaddr_in6 *)address;
+    v6->sin6_family = AF_INET6;
+    v6->sin6_port = endpoint.port;
+    v6->sin6_scope_id = endpoint.scope;
+    memcpy(&v6->sin6_addr, &endpoint.high, sizeof endpoint.high);
+    memcpy((uint8_t *)&v6->sin6_addr + sizeof endpoint.high, &endpoint.low, sizeof endpoint.low);
+    return sizeof *v6;
+}
+
 int kymo_inet_bytes(const char *host, uint8_t bytes[16]) {
     struct addrinfo *address = resolve(host, 0, SOCK_STREAM);
     if (!address) return 0;

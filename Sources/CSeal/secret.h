@@ -10,9 +10,4 @@ struct kymo_secret {
     uint8_t bytes[2 * key_bytes + 2];
 };
 
-/// Memory of zeros that is neither swapped nor dumped; null without memory.
-void *kymo_locked(size_t size);
-/// Wipes and gives back such memory.
-void kymo_unlocked(void *memory, size_t size);
-
 #endif

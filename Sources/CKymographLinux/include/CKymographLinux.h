@@ -68,6 +68,19 @@ int kymo_inet_bound(int fd, char *host, size_t host_size, uint16_t *port);
 int kymo_inet_peer(int fd, char *host, size_t host_size, uint16_t *port);
 /// The numeric address in `address`, of which there are `length` bytes; a negative errno when it is none of IP.
 int kymo_inet_text(const struct sockaddr_storage *address, socklen_t length, char *host, size_t host_size, uint16_t *port);
+/// Where a datagram is from, in a form that can be compared: family and port, the address and its scope. The family is 0
+/// when it is none of IP.
+struct kymo_endpoint {
+    uint16_t family;
+    uint16_t port;
+    uint32_t scope;
+    uint64_t high;
+    uint64_t low;
+};
+struct kymo_endpoint kymo_endpoint_of(const struct sockaddr_storage *address, socklen_t length);
+/// The address of an endpoint, to `address`; its length.
+socklen_t kymo_endpoint_address(struct kymo_endpoint endpoint, struct sockaddr_storage *address);
+
 /// The 4 or 16 bytes of a numeric host, to `bytes`; how many, or 0 when it is not numeric.
 int kymo_inet_bytes(const char *host, uint8_t bytes[16]);
 

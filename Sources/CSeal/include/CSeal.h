@@ -27,6 +27,11 @@ struct kymo_sealer;
 /// Bytes that cannot be guessed; 1 when there are.
 int kymo_random(uint8_t *bytes, size_t count);
 
+/// Memory of zeros that is neither swapped nor dumped; null without memory.
+void *kymo_locked(size_t size);
+/// Wipes and gives back such memory.
+void kymo_unlocked(void *memory, size_t size);
+
 /// A file in memory with `count` bytes, to be read from its beginning: its descriptor, or a negative errno.
 int kymo_memory_file(const uint8_t *bytes, size_t count);
 

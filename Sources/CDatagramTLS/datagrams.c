@@ -1,0 +1,85 @@
+#include <netinet/in.h>
+#include <pthread.h>
+#include <string.h>
+
+#include "association.h"
+
+// OpenSSL's own BIO of datagrams wants a socket of each client, and its memory BIOs lose where a datagram ends.
+
+/// What IPv6 carries without fragments everywhere (RFC 8200, section 5).
+enum { link_bytes = 1280, head_of_ipv4 = 28, head_of_ipv6 = 48 };
+
+static int read_datagram(BIO *bio, char *bytes, int size) {
+    struct kymo_dtls *one = BIO_get_data(bio);
+    BIO_clear_retry_flags(bio);
+    if (!one->datagram || size <= 0) {
+        BIO_set_retry_read(bio);
+        return -1;
+    }
+    // What is longer than any record is not read to its end, as recv(2) would not.
+    size_t count = one->count < (size_t)size ? one->count : (size_t)size;
+    memcpy(bytes, one->datagram, count);
+    one->datagram = NULL;
+    return (int)count;
+}
+
+static int write_datagram(BIO *bio, const char *bytes, int size) {
+    struct kymo_dtls *one = BIO_get_data(bio);
+    BIO_clear_retry_flags(bio);
+    // What is not sent is lost like any datagram: OpenSSL sends it again when it is not answered.
+    sendto(
+        one->socket, bytes, (size_t)size, MSG_DONTWAIT | MSG_NOSIGNAL, (const struct sockaddr *)&one->address,
+        one->address_length);
+    return size;
+}
+
+static long head_bytes(const struct kymo_dtls *one) {
+    return one->sender.family == AF_INET ? head_of_ipv4 : head_of_ipv6;
+}
+
+static long sender_of(const struct kymo_dtls *one, BIO_ADDR *address) {
+    if (one->sender.family == AF_INET) {
+        const struct sockaddr_in *v4 = (const struct sockaddr_in *)&one->address;
+        return BIO_ADDR_rawmake(address, AF_INET, &v4->sin_addr, sizeof v4->sin_addr, v4->sin_port);
+    }
+    const struct sockaddr_in6 *v6 = (const struct sockaddr_in6 *)&one->address;
+    return BIO_ADDR_rawmake(address, AF_INET6, &v6->sin6_addr, sizeof v6->sin6_addr, v6->sin6_port);
+}
+
+static long control(BIO *bio, int command, long number, void *place) {
+    struct kymo_dtls *one = BIO_get_data(bio);
+    switch (command) {
+    case BIO_CTRL_FLUSH: return 1;
+    case BIO_CTRL_DGRAM_GET_MTU_OVERHEAD: return head_bytes(one);
+    case BIO_CTRL_DGRAM_QUERY_MTU:
+    case BIO_CTRL_DGRAM_GET_FALLBACK_MTU: return link_bytes - head_bytes(one);
+    case BIO_CTRL_DGRAM_SET_MTU: return number;
+    case BIO_CTRL_DGRAM_SET_NEXT_TIMEOUT: return 1;
+    case BIO_CTRL_DGRAM_GET_PEER: return sender_of(one, place);
+    default: return 0;
+    }
+}
+
+static int create(BIO *bio) {
+    BIO_set_init(bio, 1);
+    return 1;
+}
+
+static BIO_METHOD *method;
+static pthread_once_t made = PTHREAD_ONCE_INIT;
+
+static void make_method(void) {
+    method = BIO_meth_new(BIO_get_new_index() | BIO_TYPE_SOURCE_SINK, "datagrams of kymo");
+    if (!method) return;
+    BIO_meth_set_read(method, read_datagram);
+    BIO_meth_set_write(method, write_datagram);
+    BIO_meth_set_ctrl(method, control);
+    BIO_meth_set_create(method, create);
+}
+
+BIO *kymo_dtls_bio(struct kymo_dtls *one) {
+    pthread_once(&made, make_method);
+    BIO *bio = method ? BIO_new(method) : NULL;
+    if (bio) BIO_set_data(bio, one);
+    return bio;
+}
