@@ -54,6 +54,9 @@ let package = Package(
             name: "CSQLiteChecksums", dependencies: ["CKymographLinux", "CSeal"],
             linkerSettings: [.linkedLibrary("sqlite3")]),
         .systemLibrary(name: "CZstd", pkgConfig: "libzstd", providers: [.apt(["libzstd-dev"])]),
+        .target(
+            name: "CDatagramTLS", dependencies: ["CKymographLinux", "CSeal"],
+            linkerSettings: [.linkedLibrary("ssl"), .linkedLibrary("crypto")]),
         .systemLibrary(name: "COpenSSL", pkgConfig: "libssl", providers: [.apt(["libssl-dev"])]),
         // Needs the headers of libcurl4-openssl-dev; the library is loaded at run time.
         .target(name: "CCurl"),
@@ -61,7 +64,8 @@ let package = Package(
         .target(
             name: "Kymograph",
             dependencies: [
-                "KymographCore", "KymographTemplates", "CKymographLinux", "CSeal", "CSQLiteChecksums", "CZstd",
+                "KymographCore", "KymographTemplates", "CKymographLinux", "CSeal", "CDatagramTLS", "CSQLiteChecksums",
+                "CZstd",
                 "COpenSSL", "CCurl", "CSQLite", "CZlib",
                 .product(name: "GRDB", package: "GRDB.swift"),
                 .product(name: "Yams", package: "Yams"),
@@ -117,9 +121,13 @@ let package = Package(
             name: "ExtendingExamples", dependencies: ["Kymograph"], path: "Tests/ExtendingExamples",
             packageAccess: false, swiftSettings: strict),
         .testTarget(name: "EmbeddingTests", dependencies: ["Kymograph"], packageAccess: false, swiftSettings: strict),
+        .target(
+            name: "CTestDTLS", path: "Tests/CTestDTLS",
+            linkerSettings: [.linkedLibrary("ssl"), .linkedLibrary("crypto")]),
         .target(name: "TrialSupport", path: "Tests/TrialSupport", swiftSettings: strict),
         .target(
-            name: "CommandSupport", dependencies: ["KymographTestKit", "KymographCore", "CKymographLinux"],
+            name: "CommandSupport",
+            dependencies: ["KymographTestKit", "KymographCore", "CKymographLinux", "CTestDTLS"],
             path: "Tests/CommandSupport",
             swiftSettings: strict),
         .testTarget(

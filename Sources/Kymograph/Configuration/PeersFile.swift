@@ -75,6 +75,12 @@ enum PeersFile {
         } shown: { _ in
             ""
         },
+        .single("pskIdentity", "identity", "Identity of its pre-shared key; udp with pskFile only", .text) {
+            (text, entry) throws(SettingProblem) in
+            entry.rule.proof = .pskIdentity(Array(text.utf8))
+        } shown: { _ in
+            ""
+        },
         secret(.token), secret(.sharedAccess), secret(.webhook), secret(.nightscout),
         .single("user", "number", "User of its process; Unix sockets only", .text) {
             (text, entry) throws(SettingProblem) in
@@ -179,7 +185,7 @@ enum PeersFile {
         let isHTTP = configuration.address.kind.key == HTTPSource.descriptor.key
         for proof in list.proofs {
             switch proof {
-            case .certificate where !configuration.capabilities.isSuperset(of: [.clients, .network]):
+            case .certificate where !configuration.capabilities.contains(.clientCertificates):
                 return SettingProblem(
                     message: "a peer is known by its certificate, and this source has no TLS",
                     advice: "give the source a list of its own")
@@ -187,6 +193,10 @@ enum PeersFile {
                 return SettingProblem(
                     message: "a peer is known by its certificate, and no client shows one",
                     advice: "name the authorities of the clients' certificates as clientCAFile")
+            case .pskIdentity where configuration.tls.pskFile == nil:
+                return SettingProblem(
+                    message: "a peer is known by its pre-shared key, and no client has one here",
+                    advice: "name the keys of a udp source as pskFile, or give the source a list of its own")
             case .token where !isHTTP, .sharedAccess where !isHTTP, .webhook where !isHTTP, .nightscout where !isHTTP:
                 return SettingProblem(
                     message: "a peer is known by its token or key, which only requests of http sources bear",
@@ -197,7 +207,8 @@ enum PeersFile {
                         ? "a peer is known by its address, and processes have none here"
                         : "a peer is known by its user, which only Unix sockets tell",
                     advice: "give the source a list of its own")
-            case .certificate, .token, .sharedAccess, .webhook, .nightscout, .user, .addresses, .nothing: continue
+            case .certificate, .pskIdentity, .token, .sharedAccess, .webhook, .nightscout, .user, .addresses, .nothing:
+                continue
             }
         }
         return nil
@@ -237,7 +248,7 @@ enum PeersFile {
 
     private static func usualName(_ entry: PeerEntry) -> String {
         switch entry.rule.proof {
-        case .certificate(let name): String(decoding: name, as: UTF8.self)
+        case .certificate(let name), .pskIdentity(let name): String(decoding: name, as: UTF8.self)
         case .user(let user): "user \(user)"
         case .addresses: PeerRule.ofAddress
         case .nothing, .token, .sharedAccess, .webhook, .nightscout: PeerRule.ofToken
@@ -272,6 +283,7 @@ enum PeersFile {
         switch rule.proof {
         case .nothing: []
         case .certificate(let name): ["certificate \(String(decoding: name, as: UTF8.self))"]
+        case .pskIdentity(let identity): ["psk \(String(decoding: identity, as: UTF8.self))"]
         case .token(let digest): ["token \(digest)"]
         case .sharedAccess: ["policy \(rule.name)"]
         case .webhook(let key): ["key \(key)"]

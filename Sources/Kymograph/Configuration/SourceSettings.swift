@@ -92,7 +92,8 @@ enum SourceSettings {
     }
 
     /// Settings that have no effect on some kinds of sources.
-    static let limited: [LimitedSourceSetting] = [peers] + datagrams + [socketMode] + clients + BrokerSettings.all
+    static let limited: [LimitedSourceSetting] =
+        [peers] + datagrams + [socketMode] + clients + AssociationSettings.all + BrokerSettings.all
 
     private static let peers = LimitedSourceSetting(
         setting: .single(
@@ -135,10 +136,10 @@ enum SourceSettings {
 
     private static func tlsFile(
         _ key: String, _ place: any WritableKeyPath<PipelineSettings.Source, String?> & Sendable, _ about: String,
-        _ needs: SourceCapabilities = .network
+        _ needs: SourceCapabilities = .tls
     ) -> LimitedSourceSetting {
         LimitedSourceSetting(setting: .text(key, "file", place, about), needs: needs) {
-            needs == .network ? "TLS is for \($0) only" : "it is for \($0) only"
+            needs == .tls ? "TLS is for \($0) only" : "it is for \($0) only"
         }
     }
 
@@ -182,11 +183,11 @@ enum SourceSettings {
         tlsFile(
             "certificateFile", \.configuration.tls.certificateFile,
             "TLS: the certificate of this side and those between it and an authority, PEM, which listeners need and "
-                + "brokers may ask for; tcp, http, mllp and mqtt only"),
+                + "brokers may ask for, or of udp DTLS; tcp, http, mllp, mqtt and udp only"),
         tlsFile(
             "certificateKeyFile", \.configuration.tls.keyFile,
-            "Its key, PEM, which others cannot read; left out, it is in certificateFile; tcp, http, mllp and mqtt "
-                + "only"),
+            "Its key, PEM, which others cannot read; left out, it is in certificateFile; tcp, http, mllp, mqtt "
+                + "and udp only"),
         tlsFile(
             "caFile", \.configuration.tls.caFile,
             "Authorities to trust in place of the system's, PEM; mqtt only", .broker),
@@ -195,11 +196,12 @@ enum SourceSettings {
             .broker),
         tlsFile(
             "clientCAFile", \.configuration.tls.clientCAFile,
-            "Authorities, PEM: clients must show a certificate of one of them; tcp, http and mllp only",
-            [.clients, .network]),
+            "Authorities, PEM: clients must show a certificate of one of them; tcp, http, mllp and udp only",
+            .clientCertificates),
         tlsFile(
             "clientCRLFile", \.configuration.tls.clientCRLFile,
-            "Lists of the certificates that these have revoked, PEM; tcp, http and mllp only", [.clients, .network]),
+            "Lists of the certificates that these have revoked, PEM; tcp, http, mllp and udp only",
+            .clientCertificates),
         LimitedSourceSetting(
             setting: .choice(
                 "insecure", \.configuration.isInsecure, [("true", true), ("false", false)],

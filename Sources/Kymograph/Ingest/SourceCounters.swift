@@ -25,7 +25,9 @@ package struct SourceCounts: Hashable, Sendable {
     package var proxyFailures: UInt64 = 0
     /// Connections, requests and datagrams of senders that are none of the list of peers.
     package var authFailures = AuthFailures()
-    /// Streams that are open now: connections of clients, a serial line, standard input.
+    /// What a socket that speaks DTLS has not taken.
+    package var associations = AssociationRefusals()
+    /// Streams that are open now: connections of clients, a serial line, standard input; associations of DTLS.
     package var openStreams: UInt64 = 0
 
     /// Nothing received.
@@ -44,6 +46,7 @@ package struct SourceCounts: Hashable, Sendable {
         tlsFailures += other.tlsFailures
         proxyFailures += other.proxyFailures
         authFailures.add(other.authFailures)
+        associations.add(other.associations)
         openStreams += other.openStreams
     }
 }
@@ -61,9 +64,11 @@ final class SourceCounters: Sendable {
     private let tlsFailures = Atomic<UInt64>(0)
     private let proxyFailures = Atomic<UInt64>(0)
     private let authFailures = Mutex(AuthFailures())
+    private let associations = Mutex(AssociationRefusals())
     private let openStreams = Atomic<UInt64>(0)
 
-    /// Adds what a batch brought, but for ``SourceCounts/openStreams``; `kernelDrops` too is what is new.
+    /// Adds what a batch brought, but for ``SourceCounts/openStreams`` and ``SourceCounts/associations``; `kernelDrops`
+    /// too is what is new.
     func add(_ counts: SourceCounts) {
         datagrams.add(counts.datagrams, ordering: .relaxed)
         lines.add(counts.lines, ordering: .relaxed)
@@ -81,6 +86,9 @@ final class SourceCounters: Sendable {
     /// Notes how many streams are open.
     func note(openStreams count: Int) { openStreams.store(UInt64(count), ordering: .relaxed) }
 
+    /// Counts a datagram or client of DTLS that was not taken.
+    func note(_ refusal: AssociationRefusal) { associations.withLock { $0[refusal] += 1 } }
+
     /// The present values.
     var snapshot: SourceCounts {
         var counts = SourceCounts()
@@ -95,6 +103,7 @@ final class SourceCounters: Sendable {
         counts.tlsFailures = tlsFailures.load(ordering: .relaxed)
         counts.proxyFailures = proxyFailures.load(ordering: .relaxed)
         counts.authFailures = authFailures.withLock { $0 }
+        counts.associations = associations.withLock { $0 }
         counts.openStreams = openStreams.load(ordering: .relaxed)
         return counts
     }

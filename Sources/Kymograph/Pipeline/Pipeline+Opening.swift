@@ -116,7 +116,7 @@ extension Pipeline {
         var lanes: [[Int]] = Array(repeating: [], count: settings.lanes)
         var turn = 0
         for (number, source) in settings.sources.enumerated() {
-            if source.configuration.address.isShareable {
+            if source.configuration.isShareable {
                 for lane in lanes.indices { lanes[lane].append(number) }
             } else {
                 lanes[turn % lanes.count].append(number)
@@ -141,7 +141,7 @@ extension Pipeline {
     /// Takes what lanes share for a moment without sharing it. Lanes that share a port would share it with another
     /// process too, which then got a part of the readings; so nobody else may have it when they begin.
     private static func claimPorts(_ settings: PipelineSettings) throws(SourceError) {
-        _ = try Lane(settings.sources.map(\.configuration).filter(\.address.isShareable))
+        _ = try Lane(settings.sources.map(\.configuration).filter(\.isShareable))
     }
 }
 

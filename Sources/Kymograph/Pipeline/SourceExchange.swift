@@ -79,7 +79,7 @@ final class SourceExchange: Sendable {
                 message: "\(place)\(source.name) is still answering clients from before it was removed: reload again")
         }
         do throws(SourceError) {
-            let isShared = source.configuration.address.isShareable && lanes.count > 1
+            let isShared = source.configuration.isShareable && lanes.count > 1
             let configuration = plan.settings.laneConfiguration(number, sharesPort: isShared)
             // As at the start: no other process may have a part of what comes.
             if isShared { _ = try Lane([plan.settings.laneConfiguration(number, sharesPort: false)]) }

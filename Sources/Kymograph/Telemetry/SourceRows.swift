@@ -65,7 +65,7 @@ enum SourceRows {
             name: "kymo_auth_failures_total", kind: .counter, unit: "senders", labels: ["source", "reason"],
             help:
                 "Connections, requests and datagrams of senders that the source's list of peers does not know, by what "
-                + "did not show it: token, signature, certificate, user, address",
+                + "did not show it: token, signature, certificate, psk, user, address",
             phrases: [.ifAny(.source, ", auth failures ")]
         ) { input in
             (input.run?.sources ?? []).flatMap { source in
@@ -75,12 +75,26 @@ enum SourceRows {
                 }
             }
         },
+        Counter(
+            name: "kymo_dtls_refusals_total", kind: .counter, unit: "refusals", labels: ["source", "reason"],
+            help:
+                "Datagrams and clients of a `udp` source with DTLS that were not taken, and associations that were "
+                + "ended, by the limit or failure ([DTLS](dtls.md#limits-and-counters))",
+            phrases: [.ifAny(.source, ", DTLS refusals ")]
+        ) { input in
+            (input.run?.sources ?? []).flatMap { source in
+                AssociationRefusal.allCases.compactMap { reason in
+                    let count = source.counts.associations[reason]
+                    return count > 0 ? ([source.name, reason.rawValue], Double(count)) : nil
+                }
+            }
+        },
         .ofSources(
             "kymo_source_receive_buffer_bytes", .gauge, unit: "bytes", "Receive buffer that the kernel granted"
         ) { $0.receiveBufferBytes },
         .ofSources(
             "kymo_source_connections", .gauge, unit: "connections",
-            "Clients that are connected now; a serial line or standard input that is open counts as one"
+            "Clients that are connected now, by DTLS, too; a serial line or standard input that is open counts as one"
         ) { Int($0.counts.openStreams) },
     ]
 

@@ -36,7 +36,7 @@ struct SettingChanges {
     private static let ofSources: Set = [
         "mappings", "deviceMapping", "fhirMapping", "defaultDevice", "defaultPatient", "types", "tags", "until",
         "connections",
-        "connectionsPerPeer", "idleLimit",
+        "connectionsPerPeer", "idleLimit", "associations", "associationsPerPeer", "handshakeRate", "associationIdle",
     ]
 
     /// In the order of the reference.

@@ -155,16 +155,13 @@ final class TLSConnection {
 
     // MARK: Who it is
 
-    /// The names in the certificate that the client has shown, and that was found good: its common name, and its
-    /// subject alternative names of hosts, of mail and as URI (RFC 5280, sections 4.1.2.6 and 4.2.1.6). None without
-    /// one, and none with a zero byte, which could be another name's end.
+    /// The names in the certificate that the client has shown, and that was found good; none without one.
     var clientNames: [String] {
         // Safe: the certificate lives as long as the connection.
         guard isEstablished, let certificate = unsafe SSL_get0_peer_certificate(connection),
             unsafe SSL_get_verify_result(connection) == Int(X509_V_OK)
         else { return [] }
-        let names = unsafe Self.commonNames(certificate) + Self.alternativeNames(certificate)
-        return names.filter { !$0.utf8.contains(0) }
+        return unsafe CertificateNames.of(certificate)
     }
 
     /// The hosts and numeric addresses that the certificate which was shown is for, good or not: those of printable
@@ -185,33 +182,4 @@ final class TLSConnection {
     }
 
     private static let mostHosts: Int32 = 8
-
-    @unsafe
-    private static func commonNames(_ certificate: OpaquePointer) -> [String] {
-        var (found, place): ([String], Int32) = ([], -1)
-        while true {
-            // Safe: the entries belong to the certificate; the text is copied and freed.
-            guard let subject = unsafe X509_get_subject_name(certificate) else { return found }
-            place = unsafe X509_NAME_get_index_by_NID(subject, NID_commonName, place)
-            guard place >= 0, let entry = unsafe X509_NAME_get_entry(subject, place) else { return found }
-            var text: UnsafeMutablePointer<UInt8>?
-            let count = unsafe ASN1_STRING_to_UTF8(&text, X509_NAME_ENTRY_get_data(entry))
-            guard count >= 0, let text = unsafe text else { continue }
-            defer { unsafe CRYPTO_free(text, "", 0) }
-            let bytes = unsafe UnsafeBufferPointer(start: text, count: Int(count))
-            if let name = unsafe String(validating: bytes, as: UTF8.self) { found.append(name) }
-        }
-    }
-
-    @unsafe
-    private static func alternativeNames(_ certificate: OpaquePointer) -> [String] {
-        guard let names = unsafe kymo_tls_names(certificate) else { return [] }
-        defer { unsafe kymo_tls_names_free(names) }
-        return unsafe (0..<kymo_tls_name_count(names)).compactMap { index in
-            var count: Int32 = 0
-            // Safe: the text belongs to the names.
-            guard let text = unsafe kymo_tls_name(names, index, &count) else { return nil }
-            return unsafe String(validating: UnsafeBufferPointer(start: text, count: Int(count)), as: UTF8.self)
-        }
-    }
 }

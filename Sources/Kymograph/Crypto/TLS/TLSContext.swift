@@ -1,3 +1,4 @@
+import CDatagramTLS
 import COpenSSL
 import Glibc
 import KymographCore
@@ -43,6 +44,25 @@ package final class TLSContext: Sendable {
         }
         if let revoked = files.revoked { try refuse(revoked) }
         if let certificate = files.certificate { try load(certificate, key: files.key ?? certificate) }
+    }
+
+    /// Reads `files` of a UDP socket that speaks DTLS.
+    ///
+    /// - Throws: ``TLSFault`` as for a listener, and when there is something else than keys in the file of pre-shared
+    ///   keys.
+    package init(datagrams files: DatagramTLSFiles) throws(TLSFault) {
+        defer { ERR_clear_error() }
+        let keys = try files.keys.map { path throws(TLSFault) in try PreSharedKeys(path) }
+        guard let context = unsafe kymo_dtls_context(files.ciphers, keys?.secret) else {
+            throw TLSFault(message: "OpenSSL has no DTLS with the ciphers of this source")
+        }
+        keys?.isGiven = true
+        // As above.
+        unsafe self.context = context
+        guard let certificate = files.certificate else { return }
+        var stream = TLSFiles(certificate: certificate, key: files.key ?? certificate)
+        (stream.clientAuthorities, stream.revoked) = (files.clientAuthorities, files.revoked)
+        try load(stream)
     }
 
     deinit {
@@ -127,6 +147,13 @@ package final class TLSContext: Sendable {
         }
         unsafe SSL_set_accept_state(connection)
         return unsafe TLSConnection(connection)
+    }
+
+    /// What waits for a client at the UDP socket `descriptor`, which stays the caller's; nil without memory.
+    func association(at descriptor: Int32) -> DatagramTLSConnection? {
+        // Safe: a new one, which the object owns from here on.
+        guard let one = unsafe kymo_dtls_new(context, descriptor) else { return nil }
+        return unsafe DatagramTLSConnection(one)
     }
 
     /// A connection to `server` at `descriptor`, which stays the caller's; nil without memory.

@@ -77,6 +77,13 @@ struct DatagramBatch: ~Copyable {
         return unsafe NetworkAddress.of(senders + index, headers[index].msg_hdr.msg_namelen)
     }
 
+    /// The same in a form that can be compared.
+    func endpoint(_ index: Int) -> DatagramEndpoint? {
+        precondition(index >= 0 && index < DatagramBatch.size)
+        // Safe: as above.
+        return unsafe DatagramEndpoint(kymo_endpoint_of(senders + index, headers[index].msg_hdr.msg_namelen))
+    }
+
     /// Whether the kernel cut datagram `index`.
     @inline(__always)
     func isTruncated(_ index: Int) -> Bool {

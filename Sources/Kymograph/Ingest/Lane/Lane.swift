@@ -83,6 +83,7 @@ package final class Lane: Sendable {
         guard !source.isGone else { return nil }
         return switch source.opened.form {
         case .listener(let listener): listener.tls?.renewedExpiry()
+        case .associations(let associations): associations.tls.renewedExpiry()
         case .broker(let broker): broker.tls?.expiry
         case .datagrams, .stream, .returningStream: nil
         }

@@ -32,7 +32,7 @@ extension LaneLoop {
     }
 
     /// Counts a client that the list of peers does not know.
-    private mutating func refuseStranger(
+    mutating func refuseStranger(
         _ peer: Peer?, _ failure: AuthFailure, source index: Int,
         _ consumer: inout some PayloadConsumer & ~Copyable
     ) {

@@ -22,6 +22,8 @@ struct ClientLimit: Hashable {
         case proxyHeader
         /// What TLS asks of a client, for this reason.
         case tls(String)
+        /// What DTLS asks of a client, and what OpenSSL says of it.
+        case association(AssociationRefusal, String)
     }
 
     var kind: Kind
@@ -169,6 +171,8 @@ extension LaneLoop {
                 "disconnected \(client), which did not begin with a good PROXY header in time"
             case .tls(let fault):
                 "disconnected \(client): no TLS with it: \(fault)"
+            case .association(let refusal, let fault):
+                refusal.text(client, fault, configuration.associations)
             case .slow:
                 "disconnected \(client), whose request was not complete in time"
             }

@@ -17,6 +17,7 @@ extension LaneLoop {
         let countedTime = min(passed, .milliseconds(2 * Int64(LaneLoop.idleMilliseconds)))
         try endSlowClients(countedTime, &consumer)
         try reopenStreams(now, &consumer)
+        if !associations.isEmpty { tendAssociations(now, &consumer) }
         if !brokers.isEmpty { try tendBrokers(now, countedTime, &consumer) }
         consumer.batchBegin()
         consumer.idled()
@@ -42,6 +43,11 @@ extension LaneLoop {
             let queued = max(refreshDrops(index) / 512, 4096)
             try receive(index, maxBatches: queued / DatagramBatch.size + 1, &consumer)
             refreshDrops(index)
+        case .associations(let associations):
+            let queued = max(refreshDrops(index) / 512, 4096)
+            try receive(index, associations, maxBatches: queued / DatagramBatch.size + 1, &consumer)
+            refreshDrops(index)
+            endAssociations(of: index)
         case .listener(let listener): try drainListener(index, listener, &consumer)
         case .stream, .returningStream, .broker: break
         }
@@ -118,7 +124,7 @@ extension LaneLoop {
     /// Most chunks that a stopping lane still takes from a stream; of a source that ends of its own none.
     private func queuedChunks(of form: OpenedSource.Form) -> Int {
         switch form {
-        case .stream, .datagrams: 0
+        case .stream, .datagrams, .associations: 0
         case .returningStream, .broker: LaneLoop.queuedLineBytes / StreamTable.chunkBytes
         case .listener(let listener): listener.queuedBytes / StreamTable.chunkBytes
         }

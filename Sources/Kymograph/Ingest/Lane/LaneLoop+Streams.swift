@@ -181,7 +181,7 @@ extension LaneLoop {
             live.leave()
         case .returningStream: if !sources[stream.source].isGone { lose(stream.source, &consumer) }
         case .broker: loseBroker(stream.source, &consumer)
-        case .listener, .datagrams: break
+        case .listener, .datagrams, .associations: break
         }
         try resumeListeners()
     }

@@ -49,6 +49,8 @@ struct LaneLoop: ~Copyable {
     var lostStreams: [Int: LostStream] = [:]
     /// Brokers, by source.
     var brokers: [Int: BrokerConnection] = [:]
+    /// Clients by DTLS, by source.
+    var associations: [Int: AssociationTable] = [:]
     /// What is paused, the generation that the loop follows, and the sources of which nothing is read for that.
     let holds: SourceHolds
     var heldGeneration = 0
@@ -103,6 +105,9 @@ struct LaneLoop: ~Copyable {
         let source = sources[index]
         switch source.opened.form {
         case .datagrams, .listener: try watch(source: index)
+        case .associations:
+            associations[index] = AssociationTable(at: source.opened.descriptor.raw)
+            try watch(source: index)
         case .returningStream where source.opened.descriptor.raw < 0: lostStreams[index] = LostStream(at: lastIdle)
         case .broker(let broker):
             brokers[index] = BrokerConnection(broker, longest: source.configuration.lineCap, at: lastIdle)
@@ -186,6 +191,9 @@ struct LaneLoop: ~Copyable {
         case .source:
             switch sources[index].opened.form {
             case .datagrams: try receive(index, maxBatches: LaneLoop.maxBatches, &consumer)
+            case .associations(let associations):
+                hasEmptied = false
+                try receive(index, associations, maxBatches: LaneLoop.maxBatches, &consumer)
             case .listener(let listener):
                 hasEmptied = false
                 try accept(index, listener, &consumer)

@@ -74,6 +74,13 @@ struct ReceiveMemory: ~Copyable {
         }
     }
 
+    /// Reads the next payload of `connection` to the start.
+    mutating func read(_ connection: DatagramTLSConnection) -> DatagramTLSConnection.Payload {
+        precondition(capacity >= DatagramTLSConnection.maxBytes)
+        // Safe: checked above.
+        return unsafe connection.read(base)
+    }
+
     /// The address of `offset`, for the message headers of recvmmsg.
     @unsafe
     func address(of offset: Int) -> UnsafeMutablePointer<UInt8> {

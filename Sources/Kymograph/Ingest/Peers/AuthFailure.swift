@@ -6,6 +6,8 @@ package enum AuthFailure: String, CaseIterable, Sendable {
     case signature
     /// The certificate of a client.
     case certificate
+    /// The identity of the pre-shared key of a client.
+    case psk
     /// The user of a process.
     case user
     /// The address of a client or datagram.
@@ -17,6 +19,7 @@ package struct AuthFailures: Hashable, Sendable {
     private var token: UInt64 = 0
     private var signature: UInt64 = 0
     private var certificate: UInt64 = 0
+    private var psk: UInt64 = 0
     private var user: UInt64 = 0
     private var address: UInt64 = 0
 
@@ -39,6 +42,7 @@ package struct AuthFailures: Hashable, Sendable {
         case .token: \.token
         case .signature: \.signature
         case .certificate: \.certificate
+        case .psk: \.psk
         case .user: \.user
         case .address: \.address
         }

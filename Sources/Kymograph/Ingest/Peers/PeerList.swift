@@ -4,13 +4,19 @@ package import KymographCore
 struct PeerIdentity: Hashable, Sendable {
     /// Names in its certificate.
     var names: [[UInt8]] = []
+    /// The identity of its pre-shared key.
+    var pskIdentity: [UInt8]?
     /// Bytes of its network address.
     var address: [UInt8]?
     /// The user of its process.
     var user: UInt32?
 
     /// What is counted of one that is none of the list.
-    var failure: AuthFailure { names.isEmpty ? user == nil ? .address : .user : .certificate }
+    var failure: AuthFailure {
+        if !names.isEmpty { return .certificate }
+        if pskIdentity != nil { return .psk }
+        return user == nil ? .address : .user
+    }
 }
 
 /// Who may bring readings to a source. It never changes: ``PeerBook`` has another one when the file has changed.
@@ -62,19 +68,23 @@ package final class PeerList: Sendable {
         peers.contains { peer in
             switch peer.rule.proof {
             case .token, .sharedAccess, .webhook, .nightscout: true
-            case .nothing, .certificate, .addresses, .user: false
+            case .nothing, .certificate, .pskIdentity, .addresses, .user: false
             }
         }
     }
 
-    /// The peer that `identity` is of: the one that its certificate names, or else its process's user, or else the one
-    /// with the smallest range of addresses. None when a certificate has the names of several: it is not known which
-    /// is meant.
+    /// The peer that `identity` is of: the one that its certificate names, or the identity of its pre-shared key, or
+    /// else its process's user, or else the one with the smallest range of addresses. None when a certificate has the
+    /// names of several: it is not known which is meant.
     func peer(_ identity: PeerIdentity) -> Peer? {
         let named = peers.filter {
             if case .certificate(let name) = $0.rule.proof { identity.names.contains(name) } else { false }
         }
         guard named.isEmpty else { return named.count == 1 ? named[0] : nil }
+        let ofKey = peers.first {
+            if case .pskIdentity(let bytes) = $0.rule.proof { bytes == identity.pskIdentity } else { false }
+        }
+        if let ofKey { return ofKey }
         let ofUser = peers.first { if case .user(let user) = $0.rule.proof { user == identity.user } else { false } }
         return ofUser ?? identity.address.flatMap(peer(at:))
     }

@@ -8,6 +8,8 @@ package struct PeerRule: Sendable {
         case nothing
         /// A name in the certificate of a client: its common name, or a subject alternative name.
         case certificate([UInt8])
+        /// The identity of its pre-shared key.
+        case pskIdentity([UInt8])
         /// The SHA-256 of the token that requests bear.
         case token([UInt8])
         /// The key by which it signs its requests, in the name of ``PeerRule/name``, as clients of Azure do.

@@ -13,7 +13,7 @@ package struct HTTPSource: ListeningSource {
             flag: .option(
                 help: "Listen on HTTP: 127.0.0.1:5780, [::1]:5780; others need --insecure. Repeatable.",
                 valueName: "host:port"),
-            capabilities: [.clients, .network, .peers]
+            capabilities: [.clients, .network, .peers, .tls, .clientCertificates]
         ) { (text) throws(SettingProblem) in HTTPSource(try NetworkAddress.setting(text)) }
         descriptor.connectionLimit = 256
         return descriptor

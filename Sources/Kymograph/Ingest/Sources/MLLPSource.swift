@@ -14,7 +14,7 @@ package struct MLLPSource: ListeningSource {
             flag: .option(
                 help: "Listen on MLLP for HL7 v2: 127.0.0.1:2575, [::1]:2575; others need --insecure. Repeatable.",
                 valueName: "host:port"),
-            capabilities: [.clients, .network, .peers]
+            capabilities: [.clients, .network, .peers, .tls, .clientCertificates]
         ) { (text) throws(SettingProblem) in MLLPSource(try NetworkAddress.setting(text)) }
         descriptor.connectionLimit = 256
         return descriptor

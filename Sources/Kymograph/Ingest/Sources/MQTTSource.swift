@@ -17,7 +17,7 @@ package struct MQTTSource: WrittenSource {
             about: "MQTT broker, such as `mqtts://broker:8883`: one reading, an array or NDJSON per message",
             flag: .option(
                 help: "Read from an MQTT broker: mqtts://broker:8883/ward/+/vitals. Repeatable.", valueName: "url"),
-            capabilities: [.network, .broker]
+            capabilities: [.network, .broker, .tls]
         ) { (text) throws(SettingProblem) in try MQTTSource(parsing: text) }
         descriptor.splitsAtCommas = false
         return descriptor

@@ -7,6 +7,8 @@ public struct OpenedSource: Sendable {
         /// A socket of datagrams. Where they may gather, a lane lets them do so in the receive buffer while they come
         /// densely; where few fit and senders wait, it takes each at once.
         case datagrams(mayGather: Bool)
+        /// A socket of datagrams by DTLS.
+        case associations(Associations)
         /// A socket that clients connect to.
         case listener(Listener)
         /// A stream with which the source ends.
@@ -44,6 +46,12 @@ public struct OpenedSource: Sendable {
             (self.address, self.mayBeRemote, self.tls) = (address, mayBeRemote, tls)
             (self.settings, self.clientID) = (settings, clientID)
         }
+    }
+
+    /// What clients of a socket of datagrams must speak.
+    public struct Associations: Sendable {
+        /// Its certificate and keys.
+        package var tls: RenewedTLS
     }
 
     /// A socket that clients connect to.

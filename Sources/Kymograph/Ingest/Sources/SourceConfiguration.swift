@@ -38,6 +38,8 @@ public struct SourceConfiguration: Sendable {
     var former: FormerPeer?
     /// By which files it speaks TLS; network sources only.
     package var tls = SourceTLS()
+    /// How many clients there may be by DTLS; UDP only.
+    package var associations = AssociationLimits()
     /// Whether other machines may send without encryption and authentication; network sources only.
     public package(set) var isInsecure = false
     /// What a broker is asked for; sources of brokers only.
@@ -55,7 +57,13 @@ public struct SourceConfiguration: Sendable {
     package var capabilities: SourceCapabilities { address.kind.capabilities }
 
     /// Whether `kymo dead replay` cannot send to it: it speaks neither TLS nor for a proxy.
-    var isClosedToReplay: Bool { tls.files != nil || !proxies.isEmpty }
+    var isClosedToReplay: Bool { tls.datagramFiles != nil || !proxies.isEmpty }
+
+    /// Whether it is a UDP socket that speaks DTLS.
+    var hasAssociations: Bool { capabilities.contains(.associations) && tls.datagramFiles != nil }
+
+    /// Whether several lanes can open it. The clients of DTLS are known to one of them.
+    var isShareable: Bool { address.isShareable && !hasAssociations }
 
     /// Most clients at a time.
     var connectionLimit: Int { maxConnections ?? address.kind.connectionLimit }
@@ -74,7 +82,7 @@ public struct SourceConfiguration: Sendable {
     /// Whether the limits of clients are those of `other`.
     func hasLimits(of other: SourceConfiguration) -> Bool {
         maxConnections == other.maxConnections && maxConnectionsPerPeer == other.maxConnectionsPerPeer
-            && idleLimit == other.idleLimit
+            && idleLimit == other.idleLimit && associations == other.associations
     }
 
     /// Takes over the limits of clients of `other`, which hold for those that come, and for silence from now on.
@@ -82,6 +90,7 @@ public struct SourceConfiguration: Sendable {
         maxConnections = other.maxConnections
         maxConnectionsPerPeer = other.maxConnectionsPerPeer
         idleLimit = other.idleLimit
+        associations = other.associations
     }
 
     /// Whether the first bytes tell how the input is read: of what ends, since files are piped into it.

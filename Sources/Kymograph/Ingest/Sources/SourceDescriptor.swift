@@ -77,6 +77,12 @@ public struct SourceCapabilities: OptionSet, Sendable {
     public static let socketFile = SourceCapabilities(rawValue: 1 << 6)
     /// It can be told who sends: a list of peers has an effect.
     public static let peers = SourceCapabilities(rawValue: 1 << 8)
+    /// It can speak TLS, or DTLS.
+    package static let tls = SourceCapabilities(rawValue: 1 << 10)
+    /// Its clients can show certificates.
+    package static let clientCertificates = SourceCapabilities(rawValue: 1 << 11)
+    /// Datagrams are of associations where it speaks DTLS.
+    package static let associations = SourceCapabilities(rawValue: 1 << 12)
     /// It is a broker, to which kymo connects.
     package static let broker = SourceCapabilities(rawValue: 1 << 9)
     /// A payload may have begun before the source was opened, and go on after it has gone.

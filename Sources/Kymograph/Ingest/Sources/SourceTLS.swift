@@ -10,6 +10,11 @@ package struct SourceTLS: Hashable, Sendable {
     /// Lists of certificates that they have revoked.
     package var clientCRLFile: String?
 
+    /// Pre-shared keys of clients of DTLS.
+    package var pskFile: String?
+    /// Whether they may use AES-CCM with tags of 8 bytes.
+    package var allowsShortTags = false
+
     /// Authorities that a broker's certificate must be of; nil for those of the system.
     package var caFile: String?
     /// Lists of certificates that these have revoked.
@@ -20,6 +25,16 @@ package struct SourceTLS: Hashable, Sendable {
         guard let certificateFile else { return nil }
         var files = TLSFiles(certificate: certificateFile, key: keyFile ?? certificateFile)
         (files.clientAuthorities, files.revoked) = (clientCAFile, clientCRLFile)
+        return files
+    }
+
+    /// The files of a UDP socket; nil without DTLS.
+    var datagramFiles: DatagramTLSFiles? {
+        guard certificateFile ?? pskFile != nil else { return nil }
+        var files = DatagramTLSFiles()
+        (files.certificate, files.key) = (certificateFile, keyFile)
+        (files.clientAuthorities, files.revoked) = (clientCAFile, clientCRLFile)
+        (files.keys, files.allowsShortTags) = (pskFile, allowsShortTags)
         return files
     }
 
@@ -43,6 +58,16 @@ package struct SourceTLS: Hashable, Sendable {
             advice: "name the authorities of the clients' certificates as clientCAFile")
     }
 
+    /// What does not go together at a UDP socket.
+    var datagramProblem: SettingProblem? {
+        if allowsShortTags, pskFile == nil {
+            return SettingProblem(
+                message: "pskCCM8 has no effect without pskFile",
+                advice: "name the file of pre-shared keys as pskFile, or remove it")
+        }
+        return problem
+    }
+
     /// What does not go together at a broker, which is reached by TLS or not.
     func problem(ofBroker isSecure: Bool) -> SettingProblem? {
         if !isSecure, caFile ?? crlFile ?? certificateFile ?? keyFile != nil {
@@ -60,6 +85,18 @@ package struct SourceTLS: Hashable, Sendable {
         return SettingProblem(
             message: "certificateKeyFile has no effect without certificateFile",
             advice: "name the certificate that the broker is shown as certificateFile")
+    }
+
+    /// Reads the files of a UDP socket; nil without DTLS.
+    ///
+    /// - Throws: ``SourceError`` when one cannot be used.
+    func openDatagrams(_ name: String) throws(SourceError) -> RenewedTLS? {
+        guard let datagramFiles else { return nil }
+        do throws(TLSFault) {
+            return try RenewedTLS(datagramFiles)
+        } catch {
+            throw SourceError(message: "\(name): \(error.message)")
+        }
     }
 
     /// Reads the files of a listener; nil without TLS.

@@ -13,7 +13,7 @@ package struct TCPSource: RoutedSource, ListeningSource {
             flag: .option(
                 help: "Listen on TCP: 127.0.0.1:5757, [::1]:5757; others need --insecure. Repeatable.",
                 valueName: "host:port"),
-            capabilities: [.framing, .clients, .network, .peers]
+            capabilities: [.framing, .clients, .network, .peers, .tls, .clientCertificates]
         ) { (text) throws(SettingProblem) in TCPSource(try NetworkAddress.setting(text)) }
         descriptor.connectionLimit = 256
         return descriptor

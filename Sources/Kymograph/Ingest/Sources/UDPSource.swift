@@ -11,9 +11,10 @@ package struct UDPSource: RoutedSource {
 
     /// What all UDP sources have in common.
     package static let descriptor = SourceDescriptor(
-        key: "udp", form: "numeric address and port", about: "UDP: one reading, an array or NDJSON per datagram",
+        key: "udp", form: "numeric address and port",
+        about: "UDP, or DTLS with certificateFile or pskFile: one reading, an array or NDJSON per datagram",
         flag: .option(help: "Listen on UDP: 127.0.0.1:5757, [::1]:5757. Repeatable.", valueName: "host:port"),
-        capabilities: [.receiveBuffer, .coalescing, .peers]
+        capabilities: [.receiveBuffer, .coalescing, .peers, .tls, .clientCertificates, .associations]
     ) { (text) throws(SettingProblem) in UDPSource(try NetworkAddress.setting(text)) }
 
     /// `udp 127.0.0.1:5757`.
@@ -25,17 +26,22 @@ package struct UDPSource: RoutedSource {
     /// Datagrams.
     package var route: SourceRoute? { address.port == 0 ? nil : .udp(address) }
 
+    /// What does not go together of the settings of DTLS.
+    package func problem(in configuration: SourceConfiguration) -> SettingProblem? { configuration.tls.datagramProblem }
+
     /// Binds a socket.
     ///
     /// - Throws: ``SourceError`` when the address is none of this machine, or in use.
     package func open(_ configuration: SourceConfiguration) throws(SourceError) -> OpenedSource {
+        let tls = try configuration.tls.openDatagrams(name)
         // Safe: Swift lends the host as a C string for the call.
         let raw = unsafe kymo_udp_open(address.host, address.port, configuration.sharesPort ? 1 : 0)
         guard raw >= 0 else { throw .system(-raw, "listen to", name) }
         let descriptor = Descriptor(raw)
         if configuration.coalesces { kymo_udp_coalesce(raw) }
         let bound = UDPSource(try NetworkAddress.bound(raw, name: name))
-        var opened = OpenedSource(bound, descriptor, .datagrams(mayGather: true))
+        let form = tls.map { OpenedSource.Form.associations(OpenedSource.Associations(tls: $0)) }
+        var opened = OpenedSource(bound, descriptor, form ?? .datagrams(mayGather: true))
         try opened.setReceiveBuffer(configuration)
         return opened
     }

@@ -1,0 +1,43 @@
+import COpenSSL
+import Glibc
+
+/// By what a certificate names its owner.
+enum CertificateNames {
+    /// The common name of `certificate`, and its subject alternative names of hosts, of mail and as URI (RFC 5280,
+    /// sections 4.1.2.6 and 4.2.1.6). None with a zero byte, which could be another name's end.
+    @unsafe
+    static func of(_ certificate: OpaquePointer) -> [String] {
+        // Safe: the caller keeps the certificate for the call.
+        let names = unsafe commonNames(certificate) + alternativeNames(certificate)
+        return names.filter { !$0.utf8.contains(0) }
+    }
+
+    @unsafe
+    private static func commonNames(_ certificate: OpaquePointer) -> [String] {
+        var (found, place): ([String], Int32) = ([], -1)
+        while true {
+            // Safe: the entries belong to the certificate; the text is copied and freed.
+            guard let subject = unsafe X509_get_subject_name(certificate) else { return found }
+            place = unsafe X509_NAME_get_index_by_NID(subject, NID_commonName, place)
+            guard place >= 0, let entry = unsafe X509_NAME_get_entry(subject, place) else { return found }
+            var text: UnsafeMutablePointer<UInt8>?
+            let count = unsafe ASN1_STRING_to_UTF8(&text, X509_NAME_ENTRY_get_data(entry))
+            guard count >= 0, let text = unsafe text else { continue }
+            defer { unsafe CRYPTO_free(text, "", 0) }
+            let bytes = unsafe UnsafeBufferPointer(start: text, count: Int(count))
+            if let name = unsafe String(validating: bytes, as: UTF8.self) { found.append(name) }
+        }
+    }
+
+    @unsafe
+    private static func alternativeNames(_ certificate: OpaquePointer) -> [String] {
+        guard let names = unsafe kymo_tls_names(certificate) else { return [] }
+        defer { unsafe kymo_tls_names_free(names) }
+        return unsafe (0..<kymo_tls_name_count(names)).compactMap { index in
+            var count: Int32 = 0
+            // Safe: the text belongs to the names.
+            guard let text = unsafe kymo_tls_name(names, index, &count) else { return nil }
+            return unsafe String(validating: UnsafeBufferPointer(start: text, count: Int(count)), as: UTF8.self)
+        }
+    }
+}

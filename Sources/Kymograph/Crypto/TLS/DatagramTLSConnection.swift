@@ -1,0 +1,144 @@
+import CDatagramTLS
+import COpenSSL
+import KymographCore
+
+/// One client by DTLS, or what waits for one, at a UDP socket that others use, too. Of one thread at a time.
+@safe
+final class DatagramTLSConnection {
+    /// How far a handshake has come.
+    enum Progress {
+        case done
+        /// More has to come.
+        case waiting
+        /// It has failed.
+        case failed(Fault, String)
+    }
+
+    /// Why a handshake has failed.
+    enum Fault {
+        /// The client does not follow the protocol, or has no cipher that is here.
+        case broken
+        /// Its certificate is not good, or it has none.
+        case certificate
+        /// The identity of its pre-shared key is not known.
+        case identity
+        /// It has shown nothing that is sealed with the key of its identity.
+        case key
+    }
+
+    /// What reading has given.
+    enum Payload {
+        /// This many bytes.
+        case bytes(Int)
+        /// None: there are no more in the datagram.
+        case none
+        /// The client has ended it.
+        case ended
+    }
+
+    /// Longest payload.
+    static let maxBytes = Int(KYMO_DTLS_PLAIN_BYTES)
+
+    private let one: OpaquePointer
+
+    /// Takes over `one`.
+    @unsafe
+    init(_ one: OpaquePointer) { unsafe self.one = one }
+
+    deinit {
+        // Safe: owned by this object alone.
+        unsafe kymo_dtls_free(one)
+    }
+
+    // MARK: Datagrams
+
+    /// The epoch of the first record of `datagram`, 0 before there is a key; nil when it begins with no record.
+    static func epoch(_ datagram: ByteView) -> Int? {
+        // Safe: it reads `count` bytes.
+        let epoch = unsafe kymo_dtls_epoch(datagram.unsafeBuffer.baseAddress, datagram.count)
+        return epoch < 0 ? nil : Int(epoch)
+    }
+
+    /// The random bytes of the ClientHello that `datagram` begins with; nil when it does not.
+    static func random(ofHello datagram: ByteView) -> [UInt8]? {
+        var random = [UInt8](repeating: 0, count: 32)
+        // Safe: it reads `count` bytes, and writes 32.
+        let isHello = unsafe kymo_dtls_is_hello(datagram.unsafeBuffer.baseAddress, datagram.count, &random)
+        return isHello == 1 ? random : nil
+    }
+
+    // MARK: Handshake
+
+    /// Answers the ClientHello in `datagram` of `sender`. True when the sender has received what was sent to its
+    /// address before, and this is a client now; nothing of it stays otherwise.
+    func listen(_ datagram: ByteView, of sender: DatagramEndpoint) -> Bool {
+        // Safe: it reads `count` bytes during the call.
+        unsafe kymo_dtls_listen(one, sender.raw, datagram.unsafeBuffer.baseAddress, datagram.count) == 1
+    }
+
+    /// Goes on with the handshake, by `datagram` if there is one, which must begin with a record.
+    func establish(by datagram: ByteView? = nil) -> Progress {
+        // Safe: it is read until this returns.
+        if let datagram { unsafe kymo_dtls_give(one, datagram.unsafeBuffer.baseAddress, datagram.count) }
+        switch unsafe kymo_dtls_establish(one) {
+        case 1: return .done
+        case 0: return .waiting
+        default: return failure
+        }
+    }
+
+    /// Sends again what was not answered in time, if it is time; false when that was too often.
+    func sendAgain() -> Bool { unsafe kymo_dtls_send_again(one) >= 0 }
+
+    /// Why the handshake has failed, or has not come to its end.
+    var failure: Progress {
+        defer { ERR_clear_error() }
+        // Safe: a constant of OpenSSL or of ours.
+        let text = unsafe String(cString: kymo_dtls_fault_text(one))
+        switch unsafe kymo_dtls_fault(one) {
+        case KYMO_DTLS_BAD_CERTIFICATE: return .failed(.certificate, text)
+        case KYMO_DTLS_BAD_IDENTITY: return .failed(.identity, text)
+        case KYMO_DTLS_BAD_KEY: return .failed(.key, text)
+        default: return .failed(.broken, text)
+        }
+    }
+
+    // MARK: Afterwards
+
+    /// Gives a datagram that begins with a record, which must stay until ``read(_:)`` gives no more.
+    func give(_ datagram: ByteView) {
+        // Safe: as above.
+        unsafe kymo_dtls_give(one, datagram.unsafeBuffer.baseAddress, datagram.count)
+    }
+
+    /// The next payload of the datagram, to `start`, which has room for ``maxBytes``.
+    @unsafe
+    func read(_ start: UnsafeMutablePointer<UInt8>) -> Payload {
+        // Safe: the caller's room is large enough.
+        let count = unsafe kymo_dtls_read(one, start)
+        return count > 0 ? .bytes(Int(count)) : count == 0 ? .none : .ended
+    }
+
+    /// Tells the client that nothing more is read.
+    func end() { unsafe kymo_dtls_end(one) }
+
+    // MARK: Who it is
+
+    /// The names in the certificate that the client has shown, and that was found good; none without one.
+    var clientNames: [String] {
+        // Safe: the certificate lives as long as the connection, and that as long as this.
+        let connection = unsafe kymo_dtls_connection(one)
+        guard let certificate = unsafe SSL_get0_peer_certificate(connection),
+            unsafe SSL_get_verify_result(connection) == Int(X509_V_OK)
+        else { return [] }
+        return unsafe CertificateNames.of(certificate)
+    }
+
+    /// The identity of the pre-shared key that the client has shown; nil for none.
+    var identity: [UInt8]? {
+        var count = 0
+        // Safe: copied at once.
+        guard let identity = unsafe kymo_dtls_identity(one, &count) else { return nil }
+        return unsafe UnsafeBufferPointer(start: identity, count: count).map(UInt8.init(bitPattern:))
+    }
+}

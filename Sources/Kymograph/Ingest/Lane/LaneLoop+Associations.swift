@@ -1,0 +1,180 @@
+import Glibc
+import KymographCore
+
+/// Datagrams by DTLS.
+extension LaneLoop {
+    /// Takes batches from socket `index` until it is empty, at most `maxBatches`.
+    mutating func receive(
+        _ index: Int, _ associations: OpenedSource.Associations, maxBatches: Int,
+        _ consumer: inout some PayloadConsumer & ~Copyable
+    ) throws(SourceError) {
+        guard let table = self.associations[index] else { return }
+        let name = sources[index].name
+        let descriptor = sources[index].opened.descriptor.raw
+        for _ in 0..<maxBatches {
+            let count = datagrams.receive(descriptor)
+            if count == -Int(EAGAIN) || count == -Int(EINTR) || count == -Int(ENOMEM) { return }
+            guard count >= 0 else { throw .system(Int32(-count), "receive from", name) }
+            guard count > 0 else { return }
+            let context = associations.tls.current { consumer.noted("\(name): \($0)") }
+            deliver(count, from: index, table, context, &consumer)
+            if count < DatagramBatch.size { return }
+        }
+    }
+
+    private mutating func deliver(
+        _ count: Int, from index: Int, _ table: AssociationTable, _ context: TLSContext,
+        _ consumer: inout some PayloadConsumer & ~Copyable
+    ) {
+        consumer.batchBegin()
+        var counts = SourceCounts()
+        for place in 0..<count {
+            let bytes = datagrams.datagram(place)
+            guard let sender = datagrams.endpoint(place) else { continue }
+            let segment = datagrams.segmentLength(place)
+            let length = segment > 0 && segment < bytes.count ? segment : max(bytes.count, 1)
+            var start = 0
+            repeat {
+                let datagram = bytes[start..<min(start + length, bytes.count)]
+                take(datagram, of: sender, at: place, source: index, table, context, &counts, &consumer)
+                start += length
+            } while start < bytes.count
+        }
+        if let dropped = datagrams.dropCount(count - 1) { counts.kernelDrops = drops[index].observe(dropped) }
+        sources[index].counters.add(counts)
+        sources[index].counters.note(openStreams: table.establishedCount)
+        consumer.batchEnd()
+    }
+
+    private mutating func take(
+        _ datagram: ByteView, of sender: DatagramEndpoint, at place: Int, source index: Int, _ table: AssociationTable,
+        _ context: TLSContext, _ counts: inout SourceCounts, _ consumer: inout some PayloadConsumer & ~Copyable
+    ) {
+        let limits = sources[index].configuration.associations
+        let route = table.route(datagram, of: sender, context, limits, at: lastIdle) { datagrams.sender(place) }
+        switch route {
+        case .nothing: return
+        case .refused(let refusal):
+            note(refusal, index)
+            let limit = ClientLimit(kind: .association(refusal, ""), source: index)
+            // Of a flood, nobody is named but the first.
+            guard !toldLimits.contains(limit) else { return }
+            tell(limit, datagrams.sender(place).map { .network($0) }, &consumer)
+        case .begun(let association, let handshake):
+            advance(association, handshake, by: nil, source: index, table, &counts, &consumer)
+        case .handshake(let association, let handshake):
+            advance(association, handshake, by: datagram, source: index, table, &counts, &consumer)
+        case .established(let association, let established):
+            established.connection.give(datagram)
+            let isTaken = read(association, established, source: index, table, &counts, &consumer)
+            // What was sealed by the new key of a client that begins again.
+            guard !isTaken, let handshake = association.handshake else { return }
+            advance(association, handshake, by: datagram, source: index, table, &counts, &consumer)
+        }
+    }
+
+    private mutating func advance(
+        _ association: Association, _ handshake: Association.Handshake, by datagram: ByteView?, source index: Int,
+        _ table: AssociationTable, _ counts: inout SourceCounts, _ consumer: inout some PayloadConsumer & ~Copyable
+    ) {
+        let configuration = sources[index].configuration
+        let progress = table.advance(association, handshake, by: datagram, at: lastIdle) {
+            configuration.peers.map { StreamAccess($0, former: configuration.former, hasRequests: false) }
+        }
+        switch progress {
+        case .waiting: return
+        case .failed(let refusal, let text): refuse(association.peer, refusal, text, index, &consumer)
+        case .done(let established):
+            counts.connections += 1
+            // Who is not known hears so at once.
+            guard admit(association, established, source: index, table, &consumer) else { return }
+            _ = read(association, established, source: index, table, &counts, &consumer)
+        }
+    }
+
+    /// Looks whether the client of `association` is of the list of peers, and ends it if not.
+    private mutating func admit(
+        _ association: Association, _ established: Association.Established, source index: Int,
+        _ table: AssociationTable, _ consumer: inout some PayloadConsumer & ~Copyable
+    ) -> Bool {
+        guard let access = established.access else { return true }
+        let name = sources[index].name
+        access.refresh({ association.identity(established.connection) }) { consumer.noted("\(name): \($0)") }
+        guard access.isRefused else { return true }
+        let failure = association.identity(established.connection).failure
+        table.end(association, tells: true)
+        refuseStranger(association.peer, failure, source: index, &consumer)
+        return false
+    }
+
+    /// Hands on the payloads of the datagram that `association` was given. False when it was not of it.
+    private mutating func read(
+        _ association: Association, _ established: Association.Established, source index: Int,
+        _ table: AssociationTable, _ counts: inout SourceCounts, _ consumer: inout some PayloadConsumer & ~Copyable
+    ) -> Bool {
+        var isTaken = false
+        while true {
+            switch table.plain.read(established.connection) {
+            case .none: return isTaken
+            case .ended:
+                table.end(association, tells: false)
+                return true
+            case .bytes(let count):
+                if !isTaken, !admit(association, established, source: index, table, &consumer) { return true }
+                isTaken = true
+                association.established?.lastReceived = lastIdle
+                counts.datagrams += 1
+                counts.bytes += UInt64(count)
+                consumer.sender(association.peer)
+                consumer.admit(established.access?.admission, mapping: nil)
+                consumer.datagram(
+                    table.plain.view(0..<count), source: sources[index].configuration.number,
+                    received: WallClock.now())
+            }
+        }
+    }
+
+    // MARK: Now and then
+
+    /// Sends again what was not answered, and ends what has taken too long or was silent for too long.
+    mutating func tendAssociations(
+        _ now: ContinuousClock.Instant, _ consumer: inout some PayloadConsumer & ~Copyable
+    ) {
+        for (index, table) in associations {
+            for (association, refusal, text) in table.tendHandshakes(now) {
+                refuse(association.peer, refusal, text, index, &consumer)
+            }
+            let idle = sources[index].configuration.associations.idle
+            if idle > 0 {
+                for association in table.endIdle(since: now - .nanoseconds(idle)) {
+                    refuse(association.peer, .idle, "", index, &consumer)
+                }
+            }
+            sources[index].counters.note(openStreams: table.establishedCount)
+        }
+    }
+
+    /// Tells the clients of source `index` that nothing more is read.
+    func endAssociations(of index: Int) {
+        associations[index]?.endAll()
+        sources[index].counters.note(openStreams: 0)
+    }
+
+    /// Counts what was not taken of `peer`, and says why; `fault` is that of a handshake.
+    private mutating func refuse(
+        _ peer: Peer?, _ refusal: AssociationRefusal, _ fault: String, _ index: Int,
+        _ consumer: inout some PayloadConsumer & ~Copyable
+    ) {
+        note(refusal, index)
+        tell(ClientLimit(kind: .association(refusal, fault), source: index), peer, &consumer)
+    }
+
+    private func note(_ refusal: AssociationRefusal, _ index: Int) {
+        var counts = SourceCounts()
+        if refusal.isOfHandshake { counts.tlsFailures = 1 }
+        if refusal.isOfLimit { counts.refusedConnections = 1 }
+        if case .idle = refusal { counts.idleConnections = 1 }
+        sources[index].counters.add(counts)
+        sources[index].counters.note(refusal)
+    }
+}
