@@ -5,7 +5,7 @@ SHELL := /bin/bash
 .DEFAULT_GOAL := help
 
 PACKAGES := libcurl4-openssl-dev libsqlite3-dev libssl-dev libzstd-dev zlib1g-dev openssl zstd python3-venv pkg-config curl jq mosquitto mosquitto-clients \
-    chromium wrk
+    chromium wrk gnutls-bin
 SUDO := $(shell [ "$$(id -u)" = 0 ] || echo sudo)
 KYMO := .build/release/kymo
 # The validator, the real data and the rivals that some tests and measurements use; not part of the project.
@@ -200,9 +200,10 @@ sealed: build ## Print what encryption costs, beside what is promised
 	KYMO=$(KYMO) Benchmarks/sealed.sh
 
 .PHONY: bench-doors
-bench-doors: build .venv/ready ## Compare HTTP with a Unix stream socket and an aiohttp service, TLS with TCP, MQTT with mosquitto_sub; and MLLP
+bench-doors: build .venv/ready ## Compare HTTP with a Unix stream socket and an aiohttp service, TLS with TCP, DTLS with UDP, MQTT with mosquitto_sub; and MLLP
 	KYMO=$(KYMO) Benchmarks/mllp.sh
 	KYMO=$(KYMO) Benchmarks/mqtt.sh
+	KYMO=$(KYMO) Benchmarks/dtls.sh
 	KYMO=$(KYMO) Benchmarks/doors.sh
 	KYMO=$(KYMO) Benchmarks/single.sh
 

@@ -10,11 +10,14 @@ package enum Loopback {
         return unsafe kymo_unix_connect(descriptor, path) == 0
     }
 
-    /// A TCP socket that is connected to `port` of 127.0.0.1, from the address 127.0.0.`host`.
+    /// A socket, of UDP or else of TCP, that is connected to `port` of 127.0.0.1, from the address
+    /// 127.0.0.`host`.
     ///
     /// - Throws: ``WaitError`` when the connection is refused.
-    static func connect(port: UInt16, from host: UInt8 = 1) throws -> Int32 {
-        let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+    package static func connect(
+        port: UInt16, from host: UInt8 = 1, isUDP: Bool = false
+    ) throws -> Int32 {
+        let descriptor = socket(AF_INET, Int32((isUDP ? SOCK_DGRAM : SOCK_STREAM).rawValue), 0)
         // Safe: the name lives during the calls.
         let isBound = unsafe host == 1 || with(host, port: 0) { unsafe bind(descriptor, $0, $1) } == 0
         guard isBound, unsafe with(1, port: port, { unsafe Glibc.connect(descriptor, $0, $1) }) == 0 else {
@@ -22,6 +25,23 @@ package enum Loopback {
             throw WaitError(description: "cannot connect to port \(port)")
         }
         return descriptor
+    }
+
+    /// A UDP socket at a free port of 127.0.0.1, and the port.
+    static func datagrams() throws -> (descriptor: Int32, port: UInt16) {
+        let descriptor = socket(AF_INET, Int32(SOCK_DGRAM.rawValue), 0)
+        // Safe: all that is lent lives during the calls.
+        let isBound = unsafe with(1, port: 0) { unsafe bind(descriptor, $0, $1) } == 0
+        var name = sockaddr_in()
+        var length = socklen_t(MemoryLayout<sockaddr_in>.size)
+        let isNamed = unsafe withUnsafeMutableBytes(of: &name) { bytes in
+            unsafe getsockname(descriptor, bytes.baseAddress?.assumingMemoryBound(to: sockaddr.self), &length) == 0
+        }
+        guard isBound, isNamed else {
+            close(descriptor)
+            throw WaitError(description: "there is no port for datagrams")
+        }
+        return (descriptor, UInt16(bigEndian: name.sin_port))
     }
 
     /// Calls `body` with the name of `port` of 127.0.0.`host`.

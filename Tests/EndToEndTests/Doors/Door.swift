@@ -8,7 +8,7 @@ final class Door {
     /// `tcp 127.0.0.1:40123`.
     let address: String
     /// The address that was asked for.
-    private let source: String
+    let source: String
     let admin: AdminClient
 
     /// Starts with `source`, lines below `sources`, of a kind and a free port: `tcp: 127.0.0.1:0`; `settings` are

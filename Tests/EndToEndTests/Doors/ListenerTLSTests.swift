@@ -276,7 +276,7 @@ import Testing
         }
         let elsewhere = folder.write("unix.yaml", "sources:\n  - unix: ./a.sock\n    certificateFile: x\n")
         let done = try Kymo.run(["check", "--config", elsewhere])
-        #expect(done.error.contains("TLS is for tcp, http, mllp and mqtt only"), "\(done.error)")
+        #expect(done.error.contains("TLS is for udp, tcp, http, mllp and mqtt only"), "\(done.error)")
     }
 
     /// With TLS other machines may reach it.

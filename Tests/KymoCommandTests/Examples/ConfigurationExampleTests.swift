@@ -63,6 +63,12 @@ struct ConfigurationExample: Sendable, CustomTestStringConvertible {
         switch kind {
         case .settings: return file
         case .peers:
+            if Files.text(file).contains("pskIdentity:") {
+                try make(folder.file("etc/psk.keys"))
+                text =
+                    "sources:\n  - udp: 127.0.0.1:0\n    peers: \(file)\n    pskFile: \(folder.file("etc/psk.keys"))\n"
+                break
+            }
             // With certificates, by which peers can be known.
             let keys = ["certificateFile", "certificateKeyFile", "clientCAFile"]
             text =
@@ -90,6 +96,7 @@ struct ConfigurationExample: Sendable, CustomTestStringConvertible {
         case "peers.yaml", "search-peers.yaml":
             try make(folder.file("etc/token"))
             return "peers:\n  - tokenFile: \(folder.file("etc/token"))\n    name: ward\n    devices: ['*']\n"
+        case "psk.keys": return "pump-3-1:" + String(repeating: "0123456789abcdef", count: 4) + "\n"
         // Secrets, each another.
         case "wearables": return "whsec_\(Data(name.utf8).base64EncodedString())AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA\n"
         default:

@@ -32,6 +32,9 @@ import Testing
         for (place, reason) in AuthFailure.allCases.enumerated() {
             source.counts.authFailures[reason] = UInt64(9_101 + place)
         }
+        for (place, refusal) in AssociationRefusal.allCases.enumerated() {
+            source.counts.associations[refusal] = UInt64(9_201 + place)
+        }
         (source.counts.proxyFailures, source.certificateExpiry) = (9_001, 9_003.5)
         run.sources = [source]
         (run.shards.accepted, run.shards.duplicate, run.shards.conflict) = (47, 53, 59)
