@@ -1,6 +1,7 @@
 #include "CTestDTLS.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <netinet/in.h>
 #include <openssl/err.h>
 #include <openssl/ssl.h>
@@ -60,6 +61,7 @@ struct test_dtls *test_dtls_new(int socket, struct test_dtls_settings settings) 
         test_dtls_free(client);
         return NULL;
     }
+    fcntl(socket, F_SETFL, fcntl(socket, F_GETFL) | O_NONBLOCK);
     BIO_ctrl(bio, BIO_CTRL_DGRAM_SET_CONNECTED, 0, &server);
     SSL_set_bio(client->connection, bio, bio);
     SSL_set_app_data(client->connection, client);

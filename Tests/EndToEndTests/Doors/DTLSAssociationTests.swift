@@ -22,15 +22,15 @@ import Testing
         }
     }
 
-    /// Datagrams of the handshake are lost, doubled, and come in another order: it comes to its end all the same.
+    /// Datagrams of the handshake are lost and doubled: it comes to its end all the same.
     @Test func handshakesOnABadNetwork() throws {
         let door = try door()
         let client = try authority.issue("client")
+        var generator = Seeded(0x1055)
         let changes: [(DatagramRelay.Direction, Int, [UInt8]) -> [[UInt8]]] = [
             { _, number, bytes in number == 0 ? [] : [bytes] },
             { _, number, bytes in number == 1 ? [] : [bytes] },
-            { direction, number, bytes in direction == .toClient && number % 2 == 0 ? [] : [bytes] },
-            { direction, number, bytes in direction == .toServer && number % 3 == 2 ? [] : [bytes] },
+            { _, _, bytes in generator.happens(oneIn: 4) ? [] : [bytes] },
             { _, _, bytes in [bytes, bytes, bytes] },
         ]
         for (place, change) in changes.enumerated() {
@@ -265,7 +265,7 @@ import Testing
         let balance = try door.balance()
         #expect(balance.accepted == count * readings && balance.isClosed, "\(door.run.errorText)")
         #expect(balance.reasons == ["deviceNotAllowed": count])
-        let query = try Kymo.run(["query", "--readings", "--data", folder.file("data")])
+        let query = try Kymo.run(["query", "--readings", "--limit", "\(count)", "--data", folder.file("data")])
         #expect(query.lines.count == count * readings)
         for (place, name) in names.enumerated() {
             let own = query.lines.filter { $0.contains("\"\(name)\"") }
@@ -311,11 +311,11 @@ import Testing
         let again = try DTLSClient(port: port)
         try again.establish()
         again.send(Readings.heartRate(second: 9))
-        try Waiting.until("a reading after the restart") {
-            try Kymo.run(["query", "--readings", "--data", folder.file("data")]).lines.count == 2
+        try Waiting.until("a reading after the restart: \(run.errorText)") {
+            try AdminClient(run).value("kymo_source_messages_total{source=\"udp 127.0.0.1:\(port)\"}") == 1
         }
         let balance = try run.terminate().balance
-        #expect(balance?.received == 1 && balance?.isClosed == true)
+        #expect(balance?.received == 1 && balance?.accepted == 1 && balance?.isClosed == true)
     }
 
     /// New clients get the new certificate and the new keys; who is there goes on. Broken files change nothing.
@@ -370,6 +370,9 @@ private struct Seeded {
         state = state &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
         return Int(state >> 33) % bound
     }
+
+    /// Whether something happens that does so once in `count` times.
+    mutating func happens(oneIn count: Int) -> Bool { next(count) == 0 }
 
     /// `bytes` with some bits flipped, cut, or with more behind them; never as they are.
     mutating func changed(_ bytes: [UInt8]) -> [UInt8] {
