@@ -14,7 +14,7 @@ extension PipelineSettings {
         configuration.statedName = source.statedName ?? ""
         configuration.framing = framing(of: source)
         configuration.lineCap = lineBytes
-        configuration.sharesPort = sharesPort
+        configuration.sharesPort = sharesPort && configuration.isShareable
         configuration.longestRest = longestRest
         return configuration
     }
