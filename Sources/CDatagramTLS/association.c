@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { head_of_record = 13, head_of_message = 12, version_bytes = 2, random_bytes = 32, link_bytes = 1280 };
+enum { head_of_message = 12, version_bytes = 2, random_bytes = 32, link_bytes = 1280 };
 
 struct kymo_dtls *kymo_dtls_new(SSL_CTX *context, int socket) {
     struct kymo_dtls *one = calloc(1, sizeof *one);
@@ -33,24 +33,27 @@ SSL *kymo_dtls_connection(const struct kymo_dtls *one) { return one->connection;
 
 int kymo_dtls_epoch(const uint8_t *datagram, size_t count) {
     // Versions of records: FE FF in a ClientHello, before both sides know the other's (RFC 6347, section 4.2.1).
-    if (count < head_of_record || datagram[0] < SSL3_RT_CHANGE_CIPHER_SPEC || datagram[0] > SSL3_RT_APPLICATION_DATA)
-        return -1;
+    if (count < KYMO_DTLS_HEAD_BYTES) return -1;
+    if (datagram[0] < SSL3_RT_CHANGE_CIPHER_SPEC || datagram[0] > SSL3_RT_APPLICATION_DATA) return -1;
     if (datagram[1] != 0xFE || (datagram[2] != 0xFD && datagram[2] != 0xFF)) return -1;
     return datagram[3] << 8 | datagram[4];
 }
 
 int kymo_dtls_is_hello(const uint8_t *datagram, size_t count, uint8_t random[32]) {
-    size_t start = head_of_record + head_of_message + version_bytes;
+    size_t start = KYMO_DTLS_HEAD_BYTES + head_of_message + version_bytes;
     if (kymo_dtls_epoch(datagram, count) != 0 || datagram[0] != SSL3_RT_HANDSHAKE) return 0;
-    if (count < start + random_bytes || datagram[head_of_record] != SSL3_MT_CLIENT_HELLO) return 0;
+    if (count < start + random_bytes || datagram[KYMO_DTLS_HEAD_BYTES] != SSL3_MT_CLIENT_HELLO) return 0;
     memcpy(random, datagram + start, random_bytes);
     return 1;
 }
 
-int kymo_dtls_listen(struct kymo_dtls *one, struct kymo_endpoint sender, const uint8_t *datagram, size_t count) {
+int kymo_dtls_listen(
+    struct kymo_dtls *one, struct kymo_endpoint sender, struct kymo_endpoint local, const uint8_t *datagram,
+    size_t count) {
     one->sender = sender;
-    one->address_length = kymo_endpoint_address(sender, &one->address);
-    kymo_dtls_give(one, datagram, count);
+    one->local = local;
+    one->datagram = datagram;
+    one->count = count;
     BIO_ADDR *address = BIO_ADDR_new();
     if (!address) return 0;
     ERR_clear_error();
@@ -61,11 +64,6 @@ int kymo_dtls_listen(struct kymo_dtls *one, struct kymo_endpoint sender, const u
     // It clears what is known of the link.
     DTLS_set_link_mtu(one->connection, link_bytes);
     return result > 0;
-}
-
-void kymo_dtls_give(struct kymo_dtls *one, const uint8_t *datagram, size_t count) {
-    one->datagram = datagram;
-    one->count = count;
 }
 
 /// Whether a call that has failed may go on with the next datagram.
@@ -97,22 +95,23 @@ int kymo_dtls_read(struct kymo_dtls *one, uint8_t *plain) {
         ERR_clear_error();
         int result = SSL_read(one->connection, plain, KYMO_DTLS_PLAIN_BYTES);
         if (result > 0) return result;
-        int has_more = one->datagram != NULL;
-        if (SSL_get_shutdown(one->connection) & SSL_RECEIVED_SHUTDOWN) {
-            one->datagram = NULL;
-            return -1;
-        }
+        // An alert of the client, which it has sealed.
+        int has_ended = SSL_get_shutdown(one->connection) & SSL_RECEIVED_SHUTDOWN;
+        int goes_on = is_waiting(one, result) && !has_ended;
         // What is not of this client, or was changed on the way, changes nothing.
-        if (has_more && is_waiting(one, result)) continue;
+        if (goes_on && one->datagram) continue;
         one->datagram = NULL;
-        return is_waiting(one, result) ? 0 : -1;
+        // Most associations are silent most of the time: OpenSSL makes its buffers again for the next datagram.
+        SSL_free_buffers(one->connection);
+        if (goes_on) return 0;
+        return has_ended ? KYMO_DTLS_ENDED : KYMO_DTLS_FAILED;
     }
 }
 
 void kymo_dtls_end(struct kymo_dtls *one) {
     ERR_clear_error();
     one->datagram = NULL;
-    SSL_shutdown(one->connection);
+    if (SSL_alloc_buffers(one->connection)) SSL_shutdown(one->connection);
     ERR_clear_error();
 }
 
@@ -127,11 +126,11 @@ enum kymo_dtls_fault kymo_dtls_fault(const struct kymo_dtls *one) {
 
 const char *kymo_dtls_fault_text(const struct kymo_dtls *one) {
     if (one->is_unknown) return "the identity of its pre-shared key is unknown";
-    if (one->has_key) return "its pre-shared key is not the one of its identity";
+    if (one->has_key) return "its pre-shared key does not match its identity";
     long verdict = SSL_get_verify_result(one->connection);
     if (verdict != X509_V_OK) return X509_verify_cert_error_string(verdict);
     const char *reason = ERR_reason_error_string(ERR_peek_last_error());
-    return reason ? reason : "the handshake broke off";
+    return reason ? reason : "the handshake was aborted";
 }
 
 const char *kymo_dtls_identity(const struct kymo_dtls *one, size_t *count) {

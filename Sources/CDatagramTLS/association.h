@@ -3,7 +3,6 @@
 
 #include <openssl/bio.h>
 #include <openssl/ssl.h>
-#include <sys/socket.h>
 
 #include "CDatagramTLS.h"
 
@@ -11,8 +10,8 @@ struct kymo_dtls {
     SSL *connection;
     int socket;
     struct kymo_endpoint sender;
-    struct sockaddr_storage address;
-    socklen_t address_length;
+    /// The local address that the sender has sent to.
+    struct kymo_endpoint local;
     /// What was given and not read yet.
     const uint8_t *datagram;
     size_t count;
@@ -22,9 +21,13 @@ struct kymo_dtls {
     int is_unknown;
     /// Whether the identity that it has sent has a zero byte, behind which OpenSSL does not look.
     int is_cut;
+    /// Encrypted messages of the handshake that were given before it was done.
+    int early;
 };
 
 /// A BIO of `one`: reads what was given to it, and sends each write as a datagram of its own. Null without memory.
 BIO *kymo_dtls_bio(struct kymo_dtls *one);
+/// The pre-shared keys of a context; null for none.
+const struct kymo_psk_keys *kymo_dtls_keys(const SSL_CTX *context);
 
 #endif

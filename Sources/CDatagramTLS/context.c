@@ -9,6 +9,9 @@
 
 /// Longest chain of certificates of a client: what is kept of a handshake that goes on.
 enum { most_certificate_bytes = 16 << 10 };
+/// What a record of ours has at most, so that it fits into 1,280 bytes with the heads of IPv6, UDP and its own. It is
+/// also what each association has memory for.
+enum { most_sent_bytes = 1280 - 48 - 13 - 24 };
 
 static int key_index = -1;
 
@@ -21,6 +24,10 @@ static void free_keys(void *parent, void *keys, CRYPTO_EX_DATA *data, int index,
 static CRYPTO_ONCE once = CRYPTO_ONCE_STATIC_INIT;
 
 static void make_index(void) { key_index = SSL_CTX_get_ex_new_index(0, NULL, NULL, NULL, free_keys); }
+
+const struct kymo_psk_keys *kymo_dtls_keys(const SSL_CTX *context) {
+    return SSL_CTX_get_ex_data(context, key_index);
+}
 
 static int make_cookie(SSL *connection, unsigned char *cookie, unsigned *count) {
     const struct kymo_dtls *one = SSL_get_app_data(connection);
@@ -35,7 +42,7 @@ static int check_cookie(SSL *connection, const unsigned char *cookie, unsigned c
 
 static unsigned find_key(SSL *connection, const char *identity, unsigned char *key, unsigned room) {
     struct kymo_dtls *one = SSL_get_app_data(connection);
-    const struct kymo_psk_keys *keys = SSL_CTX_get_ex_data(SSL_get_SSL_CTX(connection), key_index);
+    const struct kymo_psk_keys *keys = kymo_dtls_keys(SSL_get_SSL_CTX(connection));
     size_t count = 0;
     if (keys && identity && !one->is_cut) count = kymo_psk_find(keys, identity, strlen(identity), key, room);
     *(count ? &one->has_key : &one->is_unknown) = 1;
@@ -78,7 +85,7 @@ SSL_CTX *kymo_dtls_context(int ciphers, struct kymo_psk_keys *keys) {
         context, SSL_OP_NO_RENEGOTIATION | SSL_OP_NO_COMPRESSION | SSL_OP_NO_TICKET | SSL_OP_NO_QUERY_MTU
             | SSL_OP_CIPHER_SERVER_PREFERENCE | SSL_OP_COOKIE_EXCHANGE);
     SSL_CTX_set_session_cache_mode(context, SSL_SESS_CACHE_OFF);
-    SSL_CTX_set_mode(context, SSL_MODE_RELEASE_BUFFERS);
+    SSL_CTX_set_max_send_fragment(context, most_sent_bytes);
     SSL_CTX_set_max_cert_list(context, most_certificate_bytes);
     SSL_CTX_set_cookie_generate_cb(context, make_cookie);
     SSL_CTX_set_cookie_verify_cb(context, check_cookie);

@@ -27,9 +27,7 @@ static int write_datagram(BIO *bio, const char *bytes, int size) {
     struct kymo_dtls *one = BIO_get_data(bio);
     BIO_clear_retry_flags(bio);
     // What is not sent is lost like any datagram: OpenSSL sends it again when it is not answered.
-    sendto(
-        one->socket, bytes, (size_t)size, MSG_DONTWAIT | MSG_NOSIGNAL, (const struct sockaddr *)&one->address,
-        one->address_length);
+    kymo_udp_send(one->socket, bytes, (size_t)size, one->sender, one->local);
     return size;
 }
 
@@ -37,16 +35,8 @@ static long head_bytes(const struct kymo_dtls *one) {
     return one->sender.family == AF_INET ? head_of_ipv4 : head_of_ipv6;
 }
 
-static long sender_of(const struct kymo_dtls *one, BIO_ADDR *address) {
-    if (one->sender.family == AF_INET) {
-        const struct sockaddr_in *v4 = (const struct sockaddr_in *)&one->address;
-        return BIO_ADDR_rawmake(address, AF_INET, &v4->sin_addr, sizeof v4->sin_addr, v4->sin_port);
-    }
-    const struct sockaddr_in6 *v6 = (const struct sockaddr_in6 *)&one->address;
-    return BIO_ADDR_rawmake(address, AF_INET6, &v6->sin6_addr, sizeof v6->sin6_addr, v6->sin6_port);
-}
-
 static long control(BIO *bio, int command, long number, void *place) {
+    (void)place;
     struct kymo_dtls *one = BIO_get_data(bio);
     switch (command) {
     case BIO_CTRL_FLUSH: return 1;
@@ -55,7 +45,6 @@ static long control(BIO *bio, int command, long number, void *place) {
     case BIO_CTRL_DGRAM_GET_FALLBACK_MTU: return link_bytes - head_bytes(one);
     case BIO_CTRL_DGRAM_SET_MTU: return number;
     case BIO_CTRL_DGRAM_SET_NEXT_TIMEOUT: return 1;
-    case BIO_CTRL_DGRAM_GET_PEER: return sender_of(one, place);
     default: return 0;
     }
 }

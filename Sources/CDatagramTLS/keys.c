@@ -1,6 +1,7 @@
 #include "keys.h"
 
 #include <errno.h>
+#include <openssl/crypto.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -45,10 +46,10 @@ static int digit(uint8_t character) {
 /// Reads the key of `entry`, whose digits become its bytes; what is wrong with it, or null.
 static const char *read_key(struct entry *entry, uint8_t *digits, size_t count) {
     if (count % 2 || count / 2 < least_key || count / 2 > most_key)
-        return "must have a key of 16 to 64 bytes behind the last ':', as 32 to 128 hexadecimal digits";
+        return "must have a key of 16 to 64 bytes after the last ':', as 32 to 128 hexadecimal digits";
     for (size_t place = 0; place < count / 2; place++) {
         int high = digit(digits[2 * place]), low = digit(digits[2 * place + 1]);
-        if (high < 0 || low < 0) return "has something else than hexadecimal digits behind the last ':'";
+        if (high < 0 || low < 0) return "has characters other than hexadecimal digits after the last ':'";
         digits[place] = (uint8_t)(high << 4 | low);
     }
     entry->key = digits;
@@ -74,7 +75,7 @@ static const char *add(struct kymo_psk_keys *keys, size_t *room, struct entry en
     if (keys->count == *room) {
         size_t more = *room ? *room * 2 : 64;
         struct entry *entries = realloc(keys->entries, more * sizeof *entries);
-        if (!entries) return "is too long for the memory";
+        if (!entries) return "does not fit into memory";
         keys->entries = entries;
         *room = more;
     }
@@ -106,7 +107,7 @@ static const char *parse(struct kymo_psk_keys *keys, int *line) {
         const struct entry *one = &keys->entries[place - 1], *other = &keys->entries[place];
         if (compare(one, other)) continue;
         *line = one->line > other->line ? one->line : other->line;
-        return "has an identity that another line has";
+        return "repeats the identity of another line";
     }
     return NULL;
 }
@@ -119,7 +120,7 @@ static const char *read_text(struct kymo_psk_keys *keys, int file) {
     if (status.st_size > most_bytes) return "is longer than 8 MiB";
     keys->size = (size_t)status.st_size;
     keys->text = kymo_locked(keys->size);
-    if (!keys->text) return "is too long for the memory";
+    if (!keys->text) return "does not fit into memory";
     size_t count = 0;
     while (count < keys->size) {
         ssize_t size = read(file, keys->text + count, keys->size - count);
@@ -133,7 +134,7 @@ static const char *read_text(struct kymo_psk_keys *keys, int file) {
 struct kymo_psk_keys *kymo_psk_read(int file, int *line, const char **fault) {
     *line = 0;
     struct kymo_psk_keys *keys = calloc(1, sizeof *keys);
-    *fault = keys ? read_text(keys, file) : "is too long for the memory";
+    *fault = keys ? read_text(keys, file) : "does not fit into memory";
     if (!*fault) *fault = parse(keys, line);
     if (!*fault) return keys;
     kymo_psk_free(keys);
@@ -163,4 +164,10 @@ size_t kymo_psk_find(const struct kymo_psk_keys *keys, const char *identity, siz
     if (!found || found->key_count > room) return 0;
     memcpy(key, found->key, found->key_count);
     return found->key_count;
+}
+
+int kymo_psk_agree(
+    const struct kymo_psk_keys *keys, const struct kymo_psk_keys *others, const uint8_t *identity, size_t count) {
+    const struct entry *one = find(keys, identity, count), *other = find(others, identity, count);
+    return one && other && one->key_count == other->key_count && !CRYPTO_memcmp(one->key, other->key, one->key_count);
 }

@@ -131,7 +131,37 @@ struct kymo_endpoint kymo_endpoint_of(const struct sockaddr_storage *address, so
     return endpoint;
 }
 
-socklen_t kymo_endpoint_address(struct kymo_endpoint endpoint, struct sockaddr_storage *address) {
+struct kymo_endpoint kymo_endpoint_local(const struct kymo_mmsghdr *message) {
+    struct kymo_endpoint local = {0};
+    // CMSG_NXTHDR takes a pointer to non-const and does not write through it.
+    struct msghdr *header = (struct msghdr *)&message->msg_hdr;
+    for (struct cmsghdr *c = CMSG_FIRSTHDR(header); c; c = CMSG_NXTHDR(header, c)) {
+        if (c->cmsg_level == IPPROTO_IP && c->cmsg_type == IP_PKTINFO) {
+            struct in_pktinfo info;
+            memcpy(&info, CMSG_DATA(c), sizeof info);
+            local.family = AF_INET;
+            local.low = info.ipi_spec_dst.s_addr;
+        } else if (c->cmsg_level == IPPROTO_IPV6 && c->cmsg_type == IPV6_PKTINFO) {
+            struct in6_pktinfo info;
+            memcpy(&info, CMSG_DATA(c), sizeof info);
+            local.family = AF_INET6;
+            memcpy(&local.high, &info.ipi6_addr, sizeof local.high);
+            memcpy(&local.low, (const uint8_t *)&info.ipi6_addr + sizeof local.high, sizeof local.low);
+        }
+    }
+    return local;
+}
+
+int kymo_udp_locate(int fd) {
+    int family = 0;
+    socklen_t size = sizeof family;
+    if (getsockopt(fd, SOL_SOCKET, SO_DOMAIN, &family, &size) < 0) return -errno;
+    int is_v4 = family == AF_INET;
+    int level = is_v4 ? IPPROTO_IP : IPPROTO_IPV6, option = is_v4 ? IP_PKTINFO : IPV6_RECVPKTINFO;
+    return set(fd, level, option, 1) < 0 ? -errno : 0;
+}
+
+static socklen_t address_of(struct kymo_endpoint endpoint, struct sockaddr_storage *address) {
     memset(address, 0, sizeof *address);
     if (endpoint.family == AF_INET) {
         struct sockaddr_in *v4 = (struct sockaddr_in *)address;
@@ -147,6 +177,32 @@ socklen_t kymo_endpoint_address(struct kymo_endpoint endpoint, struct sockaddr_s
     memcpy(&v6->sin6_addr, &endpoint.high, sizeof endpoint.high);
     memcpy((uint8_t *)&v6->sin6_addr + sizeof endpoint.high, &endpoint.low, sizeof endpoint.low);
     return sizeof *v6;
+}
+
+void kymo_udp_send(int fd, const void *bytes, size_t count, struct kymo_endpoint to, struct kymo_endpoint from) {
+    struct sockaddr_storage address;
+    struct iovec part = {(void *)(uintptr_t)bytes, count};
+    struct msghdr message = {.msg_name = &address, .msg_iov = &part, .msg_iovlen = 1};
+    message.msg_namelen = address_of(to, &address);
+    union {
+        struct cmsghdr head;
+        uint8_t bytes[CMSG_SPACE(sizeof(struct in6_pktinfo))];
+    } control = {0};
+    struct in_pktinfo v4 = {.ipi_spec_dst.s_addr = (in_addr_t)from.low};
+    struct in6_pktinfo v6 = {0};
+    memcpy(&v6.ipi6_addr, &from.high, sizeof from.high);
+    memcpy((uint8_t *)&v6.ipi6_addr + sizeof from.high, &from.low, sizeof from.low);
+    int is_v4 = from.family == AF_INET;
+    size_t size = is_v4 ? sizeof v4 : sizeof v6;
+    control.head.cmsg_level = is_v4 ? IPPROTO_IP : IPPROTO_IPV6;
+    control.head.cmsg_type = is_v4 ? IP_PKTINFO : IPV6_PKTINFO;
+    control.head.cmsg_len = CMSG_LEN(size);
+    memcpy(CMSG_DATA(&control.head), is_v4 ? (const void *)&v4 : (const void *)&v6, size);
+    if (from.family) {
+        message.msg_control = &control;
+        message.msg_controllen = CMSG_SPACE(size);
+    }
+    (void)sendmsg(fd, &message, MSG_DONTWAIT | MSG_NOSIGNAL);
 }
 
 int kymo_inet_bytes(const char *host, uint8_t bytes[16]) {

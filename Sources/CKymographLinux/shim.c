@@ -51,7 +51,7 @@ int kymo_recvmmsg(int fd, struct kymo_mmsghdr *messages, unsigned int count, siz
 }
 
 size_t kymo_control_length(void) {
-    return CMSG_SPACE(sizeof(uint32_t)) + CMSG_SPACE(sizeof(int));
+    return CMSG_SPACE(sizeof(uint32_t)) + CMSG_SPACE(sizeof(int)) + CMSG_SPACE(sizeof(struct in6_pktinfo));
 }
 
 int kymo_segment_length(const struct kymo_mmsghdr *message) {

@@ -16,6 +16,8 @@ struct ssl_st;
 #define KYMO_PSK_IDENTITY_BYTES 128
 /// Longest payload of a record.
 #define KYMO_DTLS_PLAIN_BYTES 16384
+/// The head of a record.
+#define KYMO_DTLS_HEAD_BYTES 13
 
 /// Pre-shared keys by their identities, in locked memory that no core dump has.
 struct kymo_psk_keys;
@@ -71,17 +73,37 @@ int kymo_dtls_is_hello(const uint8_t *datagram, size_t count, uint8_t random[32]
 /// The epoch of the first record of a datagram, 0 before there is a key; -1 when it begins with no record of DTLS 1.2.
 int kymo_dtls_epoch(const uint8_t *datagram, size_t count);
 
-/// Gives a ClientHello from `sender` to one that waits for a client. 1 when the sender has received what was sent to
-/// its address before, and the handshake can go on; 0 when it has not, which leaves nothing of it.
-int kymo_dtls_listen(struct kymo_dtls *one, struct kymo_endpoint sender, const uint8_t *datagram, size_t count);
+/// Gives a ClientHello, which has come from `sender` to `local`, to one that waits for a client. 1 when the sender has
+/// received what was sent to its address before, and the handshake can go on; 0 when it has not, which leaves nothing
+/// of it.
+int kymo_dtls_listen(
+    struct kymo_dtls *one, struct kymo_endpoint sender, struct kymo_endpoint local, const uint8_t *datagram,
+    size_t count);
+
+/// What was cut off a datagram that was given.
+enum kymo_dtls_cut {
+    KYMO_DTLS_WHOLE,
+    /// From a record on that no client sends: too short for its cipher, too long, cut, of an unknown type or version.
+    KYMO_DTLS_BAD_RECORD,
+    /// From an encrypted message on, of which a handshake that is not done has had enough.
+    KYMO_DTLS_EARLY_RECORD,
+};
 /// Gives a datagram, which must stay until ``kymo_dtls_establish`` or ``kymo_dtls_read`` has returned 0 or less.
-void kymo_dtls_give(struct kymo_dtls *one, const uint8_t *datagram, size_t count);
+enum kymo_dtls_cut kymo_dtls_give(struct kymo_dtls *one, const uint8_t *datagram, size_t count);
 /// Goes on with the handshake: 1 when it is done, 0 when more has to come, -1 when it has failed.
 int kymo_dtls_establish(struct kymo_dtls *one);
 /// Sends again what was not answered in time, if it is time: -1 when that was too often.
 int kymo_dtls_send_again(struct kymo_dtls *one);
+
+/// What ``kymo_dtls_read`` gives when there is no more to come.
+enum kymo_dtls_end {
+    /// The client has ended it.
+    KYMO_DTLS_ENDED = -1,
+    /// OpenSSL has given up.
+    KYMO_DTLS_FAILED = -2,
+};
 /// The next payload of the datagram that was given, to `plain`, which has room for ``KYMO_DTLS_PLAIN_BYTES``: its
-/// length; 0 when there is none, -1 when the client has ended it.
+/// length; 0 when there is none, or one of `enum kymo_dtls_end`.
 int kymo_dtls_read(struct kymo_dtls *one, uint8_t *plain);
 /// Tells the client that nothing more is read.
 void kymo_dtls_end(struct kymo_dtls *one);
@@ -92,5 +114,7 @@ enum kymo_dtls_fault kymo_dtls_fault(const struct kymo_dtls *one);
 const char *kymo_dtls_fault_text(const struct kymo_dtls *one);
 /// The identity of the pre-shared key that an established client has shown, of `count` bytes; null for none.
 const char *kymo_dtls_identity(const struct kymo_dtls *one, size_t *count);
+/// Why the key or certificate of an established client is not good any more by `context`; null when it is.
+const char *kymo_dtls_withdrawn(const struct kymo_dtls *one, struct ssl_ctx_st *context);
 
 #endif

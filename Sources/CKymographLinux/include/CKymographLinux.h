@@ -19,7 +19,7 @@ struct kymo_mmsghdr {
 /// overwrites it). Returns how many arrived.
 int kymo_recvmmsg(int fd, struct kymo_mmsghdr *messages, unsigned int count, size_t control_length);
 
-/// Bytes that the control messages of a datagram need: SO_RXQ_OVFL and UDP_GRO.
+/// Bytes that the control messages of a datagram need: SO_RXQ_OVFL, UDP_GRO and the address that it came to.
 size_t kymo_control_length(void);
 
 /// The length of each datagram but the last that the kernel has put into this message one behind the other (UDP_GRO),
@@ -78,8 +78,12 @@ struct kymo_endpoint {
     uint64_t low;
 };
 struct kymo_endpoint kymo_endpoint_of(const struct sockaddr_storage *address, socklen_t length);
-/// The address of an endpoint, to `address`; its length.
-socklen_t kymo_endpoint_address(struct kymo_endpoint endpoint, struct sockaddr_storage *address);
+/// The local address that a datagram came to, without a port; family 0 where the kernel was not asked for it.
+struct kymo_endpoint kymo_endpoint_local(const struct kymo_mmsghdr *message);
+/// Has the kernel tell for each datagram which local address it came to. 0, or a negative errno.
+int kymo_udp_locate(int fd);
+/// Sends a datagram without waiting, from the local address `from` if it has one.
+void kymo_udp_send(int fd, const void *bytes, size_t count, struct kymo_endpoint to, struct kymo_endpoint from);
 
 /// The 4 or 16 bytes of a numeric host, to `bytes`; how many, or 0 when it is not numeric.
 int kymo_inet_bytes(const char *host, uint8_t bytes[16]);

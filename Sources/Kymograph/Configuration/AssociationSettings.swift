@@ -14,19 +14,19 @@ enum AssociationSettings {
         of(
             .count(
                 "associations", \.configuration.associations.most, 1...1_000_000,
-                "Most clients by DTLS at a time; further ones are refused; udp only")),
+                "Most DTLS clients at a time; further ones are rejected; udp only")),
         of(
             .count(
                 "associationsPerPeer", \.configuration.associations.mostOfHost, 1...1_000_000,
-                "Most of one host; udp only")),
+                "Most DTLS clients of one host, an IPv4 address or IPv6 /64 network; udp only")),
         of(
             .count(
                 "handshakeRate", \.configuration.associations.handshakesPerSecond, 1...1_000_000,
-                "Most handshakes by DTLS that begin within a second; udp only")),
+                "Most DTLS handshakes per second, half of them by one host; udp only")),
         of(
             .duration(
                 "associationIdle", \.configuration.associations.idle,
-                "How long a client by DTLS may be silent before it has to begin again; `0s` means for ever; udp only")),
+                "Idle time after which a DTLS association is closed; `0s`: never; udp only")),
     ]
 
     private static func of(_ setting: Setting<PipelineSettings.Source>) -> LimitedSourceSetting {

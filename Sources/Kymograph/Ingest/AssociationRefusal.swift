@@ -6,6 +6,8 @@ package enum AssociationRefusal: String, CaseIterable, Sendable {
     case associationsPerPeer
     /// As many handshakes a second as there may begin.
     case handshakeRate
+    /// As many of one host.
+    case handshakeRatePerPeer
     /// A handshake that took too long.
     case handshakeTime
     /// A handshake that does not follow the protocol, or has no cipher that is here.
@@ -18,69 +20,43 @@ package enum AssociationRefusal: String, CaseIterable, Sendable {
     case pskKey
     /// An association that was silent for too long.
     case idle
+    /// An association whose key or certificate is not good any more.
+    case withdrawn
+    /// An association that OpenSSL has given up.
+    case failed
     /// A datagram of an association that there is not, or not any more.
     case noAssociation
     /// A datagram that is none of DTLS 1.2.
     case noRecord
+    /// A record that no client sends.
+    case badRecord
+    /// An encrypted record of a handshake that is not done, beyond those that it may have.
+    case earlyRecord
 
     /// Whether it is of a handshake that has failed.
     var isOfHandshake: Bool {
-        switch self {
-        case .handshakeTime, .handshake, .certificate, .pskIdentity, .pskKey: true
-        case .associations, .associationsPerPeer, .handshakeRate, .idle, .noAssociation, .noRecord: false
-        }
+        [.handshakeTime, .handshake, .certificate, .pskIdentity, .pskKey].contains(self)
     }
 
     /// Whether it is of a limit that a new client has met.
     var isOfLimit: Bool {
-        switch self {
-        case .associations, .associationsPerPeer, .handshakeRate: true
-        case .handshakeTime, .handshake, .certificate, .pskIdentity, .pskKey, .idle, .noAssociation, .noRecord: false
-        }
+        [.associations, .associationsPerPeer, .handshakeRate, .handshakeRatePerPeer].contains(self)
     }
 }
 
 /// How often each.
 package struct AssociationRefusals: Hashable, Sendable {
-    private var associations: UInt64 = 0
-    private var associationsPerPeer: UInt64 = 0
-    private var handshakeRate: UInt64 = 0
-    private var handshakeTime: UInt64 = 0
-    private var handshake: UInt64 = 0
-    private var certificate: UInt64 = 0
-    private var pskIdentity: UInt64 = 0
-    private var pskKey: UInt64 = 0
-    private var idle: UInt64 = 0
-    private var noAssociation: UInt64 = 0
-    private var noRecord: UInt64 = 0
+    private var counts: [AssociationRefusal: UInt64] = [:]
 
     /// None.
     package init() {}
 
     /// Those of one reason.
     package subscript(refusal: AssociationRefusal) -> UInt64 {
-        get { self[keyPath: Self.path(refusal)] }
-        set { self[keyPath: Self.path(refusal)] = newValue }
+        get { counts[refusal, default: 0] }
+        set { counts[refusal] = newValue }
     }
 
     /// Adds others.
-    mutating func add(_ other: AssociationRefusals) {
-        for refusal in AssociationRefusal.allCases { self[refusal] += other[refusal] }
-    }
-
-    private static func path(_ refusal: AssociationRefusal) -> WritableKeyPath<AssociationRefusals, UInt64> {
-        switch refusal {
-        case .associations: \.associations
-        case .associationsPerPeer: \.associationsPerPeer
-        case .handshakeRate: \.handshakeRate
-        case .handshakeTime: \.handshakeTime
-        case .handshake: \.handshake
-        case .certificate: \.certificate
-        case .pskIdentity: \.pskIdentity
-        case .pskKey: \.pskKey
-        case .idle: \.idle
-        case .noAssociation: \.noAssociation
-        case .noRecord: \.noRecord
-        }
-    }
+    mutating func add(_ other: AssociationRefusals) { counts.merge(other.counts, uniquingKeysWith: +) }
 }

@@ -34,6 +34,17 @@ final class DatagramTLSConnection {
         case none
         /// The client has ended it.
         case ended
+        /// OpenSSL has given up.
+        case failed
+    }
+
+    /// What was not read of a datagram, as nothing behind it.
+    enum Cut {
+        case none
+        /// A record that no client sends.
+        case badRecord
+        /// An encrypted record of a handshake that is not done, which has got enough of them.
+        case earlyRecord
     }
 
     /// Longest payload.
@@ -69,17 +80,16 @@ final class DatagramTLSConnection {
 
     // MARK: Handshake
 
-    /// Answers the ClientHello in `datagram` of `sender`. True when the sender has received what was sent to its
-    /// address before, and this is a client now; nothing of it stays otherwise.
-    func listen(_ datagram: ByteView, of sender: DatagramEndpoint) -> Bool {
+    /// Answers the ClientHello in `datagram`, which `sender` has sent to `local`. True when the sender has received
+    /// what was sent to its address before, and this is a client now; nothing of it stays otherwise.
+    func listen(_ datagram: ByteView, of sender: DatagramEndpoint, to local: DatagramEndpoint?) -> Bool {
+        let local = local?.raw ?? kymo_endpoint()
         // Safe: it reads `count` bytes during the call.
-        unsafe kymo_dtls_listen(one, sender.raw, datagram.unsafeBuffer.baseAddress, datagram.count) == 1
+        return unsafe kymo_dtls_listen(one, sender.raw, local, datagram.unsafeBuffer.baseAddress, datagram.count) == 1
     }
 
-    /// Goes on with the handshake, by `datagram` if there is one, which must begin with a record.
-    func establish(by datagram: ByteView? = nil) -> Progress {
-        // Safe: it is read until this returns.
-        if let datagram { unsafe kymo_dtls_give(one, datagram.unsafeBuffer.baseAddress, datagram.count) }
+    /// Goes on with the handshake, by the datagram that was given, if one was.
+    func establish() -> Progress {
         switch unsafe kymo_dtls_establish(one) {
         case 1: return .done
         case 0: return .waiting
@@ -103,12 +113,16 @@ final class DatagramTLSConnection {
         }
     }
 
-    // MARK: Afterwards
+    // MARK: Records
 
-    /// Gives a datagram that begins with a record, which must stay until ``read(_:)`` gives no more.
-    func give(_ datagram: ByteView) {
-        // Safe: as above.
-        unsafe kymo_dtls_give(one, datagram.unsafeBuffer.baseAddress, datagram.count)
+    /// Gives a datagram, which must stay until ``establish()`` has returned or ``read(_:)`` gives no more.
+    func give(_ datagram: ByteView) -> Cut {
+        // Safe: it is read until then.
+        switch unsafe kymo_dtls_give(one, datagram.unsafeBuffer.baseAddress, datagram.count) {
+        case KYMO_DTLS_BAD_RECORD: .badRecord
+        case KYMO_DTLS_EARLY_RECORD: .earlyRecord
+        default: .none
+        }
     }
 
     /// The next payload of the datagram, to `start`, which has room for ``maxBytes``.
@@ -116,7 +130,8 @@ final class DatagramTLSConnection {
     func read(_ start: UnsafeMutablePointer<UInt8>) -> Payload {
         // Safe: the caller's room is large enough.
         let count = unsafe kymo_dtls_read(one, start)
-        return count > 0 ? .bytes(Int(count)) : count == 0 ? .none : .ended
+        guard count < 0 else { return count > 0 ? .bytes(Int(count)) : .none }
+        return count == KYMO_DTLS_ENDED.rawValue ? .ended : .failed
     }
 
     /// Tells the client that nothing more is read.
@@ -140,5 +155,12 @@ final class DatagramTLSConnection {
         // Safe: copied at once.
         guard let identity = unsafe kymo_dtls_identity(one, &count) else { return nil }
         return unsafe UnsafeBufferPointer(start: identity, count: count).map(UInt8.init(bitPattern:))
+    }
+
+    /// Why the key or certificate of the client is not good any more in `context`; nil when it is.
+    @unsafe
+    func withdrawal(in context: OpaquePointer) -> String? {
+        // Safe: a constant of OpenSSL or of ours.
+        unsafe kymo_dtls_withdrawn(one, context).map { unsafe String(cString: $0) }
     }
 }

@@ -156,6 +156,12 @@ package final class TLSContext: Sendable {
         return unsafe DatagramTLSConnection(one)
     }
 
+    /// Why the key or certificate of the client of `association` is not good in this context; nil when it is.
+    func withdrawal(of association: DatagramTLSConnection) -> String? {
+        // Safe: the context lives as long as this.
+        unsafe association.withdrawal(in: context)
+    }
+
     /// A connection to `server` at `descriptor`, which stays the caller's; nil without memory.
     func connect(_ descriptor: Int32, to server: TLSServer) -> TLSConnection? {
         // Safe: as above.

@@ -5,6 +5,8 @@ final class Association {
     /// A handshake that goes on.
     struct Handshake {
         let connection: DatagramTLSConnection
+        /// The certificate and keys that it began with.
+        let context: TLSContext
         /// Of its ClientHello.
         let random: [UInt8]
         let begun: ContinuousClock.Instant
@@ -13,6 +15,8 @@ final class Association {
     /// An association whose handshake is done.
     struct Established {
         let connection: DatagramTLSConnection
+        /// The files by which its key or certificate was found good last.
+        var context: TLSContext
         /// Of its ClientHello.
         let random: [UInt8]
         let begun: ContinuousClock.Instant

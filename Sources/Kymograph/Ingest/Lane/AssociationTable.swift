@@ -36,11 +36,22 @@ final class AssociationTable {
     /// What waits for the next client, with the certificate and keys of this context.
     private var waiting: (context: TLSContext, connection: DatagramTLSConnection)?
     private var rate: (perSecond: Int, limit: RateLimit?)?
+    private var ratesOfHosts: [DatagramEndpoint: RateLimit] = [:]
+    /// The present files.
+    private var context: TLSContext
+    /// Associations whose key or certificate was not looked for in the present files yet, however silent they are.
+    private var unchecked: [Association] = []
     /// Where payloads are decrypted to.
     var plain = ReceiveMemory(capacity: DatagramTLSConnection.maxBytes)
 
-    /// No clients of `socket`.
-    init(at socket: Int32) { self.socket = socket }
+    /// No clients of `socket` yet, which get the certificate and keys of `context`.
+    init(at socket: Int32, _ context: TLSContext) { (self.socket, self.context) = (socket, context) }
+
+    /// Goes on with the files of `context`.
+    func follow(_ context: TLSContext) {
+        guard context !== self.context else { return }
+        (self.context, unchecked) = (context, Array(all.values))
+    }
 
     /// Clients there are now, those whose handshake goes on included.
     var count: Int { all.count }
@@ -51,24 +62,23 @@ final class AssociationTable {
     // MARK: Datagrams
 
     /// What `datagram` of `sender` is for. A ClientHello is answered, and one whose sender has shown that it receives
-    /// answers begins a handshake. `address` is asked for the sender then.
+    /// answers begins a handshake. `local` is where it was sent to; `address` is asked for the sender then.
     func route(
-        _ datagram: ByteView, of sender: DatagramEndpoint, _ context: TLSContext, _ limits: AssociationLimits,
+        _ datagram: ByteView, of sender: DatagramEndpoint, to local: DatagramEndpoint?, _ limits: AssociationLimits,
         at now: ContinuousClock.Instant, address: () -> NetworkAddress?
     ) -> Route {
         guard let epoch = DatagramTLSConnection.epoch(datagram) else { return .refused(.noRecord) }
         let association = all[sender]
         if epoch == 0, let random = DatagramTLSConnection.random(ofHello: datagram) {
-            if let association, let handshake = association.handshake, handshake.random == random {
-                return .handshake(association, handshake)
-            }
+            // OpenSSL sends its answers again by its own clock.
+            if association?.handshake?.random == random { return .nothing }
             if let established = association?.established, established.random == random,
                 now - established.begun < Self.helloTime
             {
                 // It was sent twice, or has lost its way for a while.
                 return .nothing
             }
-            return listen(datagram, of: sender, random, context, limits, at: now, address: address)
+            return listen(datagram, of: sender, to: local, random, limits, at: now, address: address)
         }
         guard let association else { return .refused(.noAssociation) }
         if let handshake = association.handshake, epoch == 0 || association.established == nil {
@@ -79,15 +89,18 @@ final class AssociationTable {
     }
 
     private func listen(
-        _ datagram: ByteView, of sender: DatagramEndpoint, _ random: [UInt8], _ context: TLSContext,
+        _ datagram: ByteView, of sender: DatagramEndpoint, to local: DatagramEndpoint?, _ random: [UInt8],
         _ limits: AssociationLimits, at now: ContinuousClock.Instant, address: () -> NetworkAddress?
     ) -> Route {
         if waiting?.context !== context { waiting = context.association(at: socket).map { (context, $0) } }
-        guard let connection = waiting?.connection, connection.listen(datagram, of: sender) else { return .nothing }
+        guard let connection = waiting?.connection, connection.listen(datagram, of: sender, to: local) else {
+            return .nothing
+        }
         if let refusal = passedLimit(sender, limits) { return .refused(refusal) }
         waiting = nil
         let association = all[sender] ?? add(Association(sender, address()))
-        let handshake = Association.Handshake(connection: connection, random: random, begun: now)
+        let handshake = Association.Handshake(
+            connection: connection, context: context, random: random, begun: now)
         association.handshake = handshake
         handshaking.insert(sender)
         return .begun(association, handshake)
@@ -101,8 +114,12 @@ final class AssociationTable {
         }
         if rate?.perSecond != limits.handshakesPerSecond {
             let perSecond = limits.handshakesPerSecond
-            rate = (perSecond, RateLimit(rate: perSecond, burst: perSecond))
+            (rate, ratesOfHosts) = ((perSecond, RateLimit(rate: perSecond, burst: perSecond)), [:])
         }
+        let most = limits.handshakesOfHostPerSecond
+        let ofHost = ratesOfHosts[sender.host] ?? RateLimit(rate: most, burst: most)
+        ratesOfHosts[sender.host] = ofHost
+        guard ofHost?.take() ?? true else { return .handshakeRatePerPeer }
         return rate?.limit?.take() ?? true ? nil : .handshakeRate
     }
 
@@ -114,13 +131,13 @@ final class AssociationTable {
 
     // MARK: Handshakes
 
-    /// Goes on with the handshake of `association` by `datagram`, or by the ClientHello that it has. `access` says by
-    /// what the client is looked for in the list of peers.
+    /// Goes on with the handshake of `association` by what it was given, or by the ClientHello that it has. `access`
+    /// says by what the client is looked for in the list of peers.
     func advance(
-        _ association: Association, _ handshake: Association.Handshake, by datagram: ByteView?,
-        at now: ContinuousClock.Instant, access: () -> StreamAccess?
+        _ association: Association, _ handshake: Association.Handshake, at now: ContinuousClock.Instant,
+        access: () -> StreamAccess?
     ) -> Progress {
-        switch handshake.connection.establish(by: datagram) {
+        switch handshake.connection.establish() {
         case .waiting: return .waiting
         case .failed(let fault, let text):
             abandonHandshake(of: association)
@@ -128,8 +145,8 @@ final class AssociationTable {
         case .done:
             if association.established == nil { establishedCount += 1 }
             let established = Association.Established(
-                connection: handshake.connection, random: handshake.random, begun: now, access: access(),
-                lastReceived: now)
+                connection: handshake.connection, context: handshake.context, random: handshake.random, begun: now,
+                access: access(), lastReceived: now)
             association.established = established
             association.handshake = nil
             handshaking.remove(association.endpoint)
@@ -146,6 +163,7 @@ final class AssociationTable {
 
     /// Sends again what was not answered in time, and gives up handshakes that take too long: those, with the reason.
     func tendHandshakes(_ now: ContinuousClock.Instant) -> [(Association, AssociationRefusal, String)] {
+        ratesOfHosts = ratesOfHosts.filter { !$0.value.isUnused }
         var failed: [(Association, AssociationRefusal, String)] = []
         for endpoint in handshaking {
             guard let association = all[endpoint], let handshake = association.handshake else { continue }
@@ -162,7 +180,7 @@ final class AssociationTable {
     /// decrypted, which is as good as lost.
     private static func lateness(_ connection: DatagramTLSConnection) -> (AssociationRefusal, String) {
         if case .failed(let fault, let text) = connection.failure, case .key = fault { return (.pskKey, text) }
-        return (.handshakeTime, "the handshake did not come to its end in time")
+        return (.handshakeTime, "the handshake did not complete in time")
     }
 
     // MARK: Ends
@@ -182,10 +200,31 @@ final class AssociationTable {
         return idle
     }
 
+    /// Ends `association` when its key or certificate is not good any more by the present files; why.
+    func endIfWithdrawn(_ association: Association) -> String? {
+        guard let established = association.established, established.context !== context else { return nil }
+        guard let reason = context.withdrawal(of: established.connection) else {
+            association.established?.context = context
+            return nil
+        }
+        end(association, tells: true)
+        return reason
+    }
+
+    /// The same of some of those that were not looked for in the present files yet: those that have ended. A
+    /// certificate takes some time.
+    func endWithdrawn() -> [(Association, String)] {
+        let some = unchecked.suffix(Self.mostChecks)
+        unchecked.removeLast(some.count)
+        return some.compactMap { association in endIfWithdrawn(association).map { (association, $0) } }
+    }
+
+    private static let mostChecks = 256
+
     /// Ends all of them.
     func endAll() {
         for association in all.values where association.established != nil { end(association, tells: true) }
-        (all, handshaking, countsOfHosts) = ([:], [], [:])
+        (all, handshaking, countsOfHosts, unchecked) = ([:], [], [:], [])
     }
 
     private func forget(_ association: Association) {
@@ -206,25 +245,5 @@ extension AssociationRefusal {
             case .identity: .pskIdentity
             case .key: .pskKey
             }
-    }
-}
-
-extension AssociationRefusal {
-    /// What the operator is told of the first one: of `client`, with what OpenSSL says.
-    func text(_ client: String, _ fault: String, _ limits: AssociationLimits) -> String {
-        switch self {
-        case .associations: "refused \(client): there are \(limits.most) associations; raise associations"
-        case .associationsPerPeer:
-            "refused \(client): its host has \(limits.mostOfHost) associations; raise associationsPerPeer"
-        case .handshakeRate:
-            "refused \(client): \(limits.handshakesPerSecond) handshakes have begun within a second; it tries again, "
-                + "or raise handshakeRate"
-        case .handshakeTime, .handshake, .certificate, .pskIdentity, .pskKey:
-            "refused \(client): no DTLS with it: \(fault)"
-        case .idle: "ended the association of \(client), which was silent for longer than associationIdle"
-        case .noAssociation:
-            "a datagram of \(client), with which there is no association: it has to begin with a handshake"
-        case .noRecord: "a datagram of \(client), which is none of DTLS 1.2"
-        }
     }
 }

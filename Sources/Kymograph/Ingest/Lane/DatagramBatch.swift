@@ -84,6 +84,13 @@ struct DatagramBatch: ~Copyable {
         return unsafe DatagramEndpoint(kymo_endpoint_of(senders + index, headers[index].msg_hdr.msg_namelen))
     }
 
+    /// The local address that datagram `index` came to, where the kernel was asked for it.
+    func localAddress(_ index: Int) -> DatagramEndpoint? {
+        precondition(index >= 0 && index < DatagramBatch.size)
+        // Safe: checked above; the control buffer lives as long as the header.
+        return unsafe DatagramEndpoint(kymo_endpoint_local(headers + index))
+    }
+
     /// Whether the kernel cut datagram `index`.
     @inline(__always)
     func isTruncated(_ index: Int) -> Bool {

@@ -16,15 +16,14 @@ extension LaneLoop {
             if count == -Int(EAGAIN) || count == -Int(EINTR) || count == -Int(ENOMEM) { return }
             guard count >= 0 else { throw .system(Int32(-count), "receive from", name) }
             guard count > 0 else { return }
-            let context = associations.tls.current { consumer.noted("\(name): \($0)") }
-            deliver(count, from: index, table, context, &consumer)
+            table.follow(associations.tls.current { consumer.noted("\(name): \($0)") })
+            deliver(count, from: index, table, &consumer)
             if count < DatagramBatch.size { return }
         }
     }
 
     private mutating func deliver(
-        _ count: Int, from index: Int, _ table: AssociationTable, _ context: TLSContext,
-        _ consumer: inout some PayloadConsumer & ~Copyable
+        _ count: Int, from index: Int, _ table: AssociationTable, _ consumer: inout some PayloadConsumer & ~Copyable
     ) {
         consumer.batchBegin()
         var counts = SourceCounts()
@@ -36,7 +35,7 @@ extension LaneLoop {
             var start = 0
             repeat {
                 let datagram = bytes[start..<min(start + length, bytes.count)]
-                take(datagram, of: sender, at: place, source: index, table, context, &counts, &consumer)
+                take(datagram, of: sender, at: place, source: index, table, &counts, &consumer)
                 start += length
             } while start < bytes.count
         }
@@ -48,10 +47,12 @@ extension LaneLoop {
 
     private mutating func take(
         _ datagram: ByteView, of sender: DatagramEndpoint, at place: Int, source index: Int, _ table: AssociationTable,
-        _ context: TLSContext, _ counts: inout SourceCounts, _ consumer: inout some PayloadConsumer & ~Copyable
+        _ counts: inout SourceCounts, _ consumer: inout some PayloadConsumer & ~Copyable
     ) {
-        let limits = sources[index].configuration.associations
-        let route = table.route(datagram, of: sender, context, limits, at: lastIdle) { datagrams.sender(place) }
+        let route = table.route(
+            datagram, of: sender, to: datagrams.localAddress(place), sources[index].configuration.associations,
+            at: lastIdle
+        ) { datagrams.sender(place) }
         switch route {
         case .nothing: return
         case .refused(let refusal):
@@ -61,24 +62,39 @@ extension LaneLoop {
             guard !toldLimits.contains(limit) else { return }
             tell(limit, datagrams.sender(place).map { .network($0) }, &consumer)
         case .begun(let association, let handshake):
-            advance(association, handshake, by: nil, source: index, table, &counts, &consumer)
+            advance(association, handshake, source: index, table, &counts, &consumer)
         case .handshake(let association, let handshake):
-            advance(association, handshake, by: datagram, source: index, table, &counts, &consumer)
+            _ = give(datagram, to: handshake.connection, of: association, source: index, &consumer)
+            advance(association, handshake, source: index, table, &counts, &consumer)
         case .established(let association, let established):
-            established.connection.give(datagram)
+            let isWhole = give(datagram, to: established.connection, of: association, source: index, &consumer)
             let isTaken = read(association, established, source: index, table, &counts, &consumer)
             // What was sealed by the new key of a client that begins again.
-            guard !isTaken, let handshake = association.handshake else { return }
-            advance(association, handshake, by: datagram, source: index, table, &counts, &consumer)
+            guard isWhole, !isTaken, let handshake = association.handshake else { return }
+            _ = give(datagram, to: handshake.connection, of: association, source: index, &consumer)
+            advance(association, handshake, source: index, table, &counts, &consumer)
         }
     }
 
+    /// Gives `datagram` to `connection`, and counts what is cut off it; false when something is.
+    private mutating func give(
+        _ datagram: ByteView, to connection: DatagramTLSConnection, of association: Association, source index: Int,
+        _ consumer: inout some PayloadConsumer & ~Copyable
+    ) -> Bool {
+        switch connection.give(datagram) {
+        case .none: return true
+        case .badRecord: refuse(association.peer, .badRecord, "", index, &consumer)
+        case .earlyRecord: refuse(association.peer, .earlyRecord, "", index, &consumer)
+        }
+        return false
+    }
+
     private mutating func advance(
-        _ association: Association, _ handshake: Association.Handshake, by datagram: ByteView?, source index: Int,
-        _ table: AssociationTable, _ counts: inout SourceCounts, _ consumer: inout some PayloadConsumer & ~Copyable
+        _ association: Association, _ handshake: Association.Handshake, source index: Int, _ table: AssociationTable,
+        _ counts: inout SourceCounts, _ consumer: inout some PayloadConsumer & ~Copyable
     ) {
         let configuration = sources[index].configuration
-        let progress = table.advance(association, handshake, by: datagram, at: lastIdle) {
+        let progress = table.advance(association, handshake, at: lastIdle) {
             configuration.peers.map { StreamAccess($0, former: configuration.former, hasRequests: false) }
         }
         switch progress {
@@ -92,11 +108,16 @@ extension LaneLoop {
         }
     }
 
-    /// Looks whether the client of `association` is of the list of peers, and ends it if not.
+    /// Looks whether the client of `association` is of the list of peers, by a key or certificate that is still good,
+    /// and ends it if not.
     private mutating func admit(
         _ association: Association, _ established: Association.Established, source index: Int,
         _ table: AssociationTable, _ consumer: inout some PayloadConsumer & ~Copyable
     ) -> Bool {
+        if let reason = table.endIfWithdrawn(association) {
+            refuse(association.peer, .withdrawn, reason, index, &consumer)
+            return false
+        }
         guard let access = established.access else { return true }
         let name = sources[index].name
         access.refresh({ association.identity(established.connection) }) { consumer.noted("\(name): \($0)") }
@@ -119,6 +140,10 @@ extension LaneLoop {
             case .ended:
                 table.end(association, tells: false)
                 return true
+            case .failed:
+                table.end(association, tells: false)
+                refuse(association.peer, .failed, "", index, &consumer)
+                return true
             case .bytes(let count):
                 if !isTaken, !admit(association, established, source: index, table, &consumer) { return true }
                 isTaken = true
@@ -136,13 +161,21 @@ extension LaneLoop {
 
     // MARK: Now and then
 
-    /// Sends again what was not answered, and ends what has taken too long or was silent for too long.
+    /// Sends again what was not answered, and ends what has taken too long, was silent for too long, or has a key or
+    /// certificate that is not good any more.
     mutating func tendAssociations(
         _ now: ContinuousClock.Instant, _ consumer: inout some PayloadConsumer & ~Copyable
     ) {
         for (index, table) in associations {
             for (association, refusal, text) in table.tendHandshakes(now) {
                 refuse(association.peer, refusal, text, index, &consumer)
+            }
+            if case .associations(let associations) = sources[index].opened.form {
+                let name = sources[index].name
+                table.follow(associations.tls.current { consumer.noted("\(name): \($0)") })
+            }
+            for (association, reason) in table.endWithdrawn() {
+                refuse(association.peer, .withdrawn, reason, index, &consumer)
             }
             let idle = sources[index].configuration.associations.idle
             if idle > 0 {

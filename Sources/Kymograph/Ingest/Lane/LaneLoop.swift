@@ -105,8 +105,8 @@ struct LaneLoop: ~Copyable {
         let source = sources[index]
         switch source.opened.form {
         case .datagrams, .listener: try watch(source: index)
-        case .associations:
-            associations[index] = AssociationTable(at: source.opened.descriptor.raw)
+        case .associations(let form):
+            associations[index] = AssociationTable(at: source.opened.descriptor.raw, form.tls.current { _ in })
             try watch(source: index)
         case .returningStream where source.opened.descriptor.raw < 0: lostStreams[index] = LostStream(at: lastIdle)
         case .broker(let broker):

@@ -6,6 +6,8 @@ package struct AssociationLimits: Hashable, Sendable {
     package var mostOfHost = 1_000
     /// Handshakes that may begin a second, and at once.
     package var handshakesPerSecond = 100
+    /// Those of one host, so that it leaves some to others.
+    var handshakesOfHostPerSecond: Int { max(handshakesPerSecond / 2, 1) }
     /// Nanoseconds after which one that sends nothing is ended.
     package var idle: Int64 = 3_600_000_000_000
 

@@ -39,6 +39,8 @@ package struct UDPSource: RoutedSource {
         guard raw >= 0 else { throw .system(-raw, "listen to", name) }
         let descriptor = Descriptor(raw)
         if configuration.coalesces { kymo_udp_coalesce(raw) }
+        // On all addresses, answers go out from the one that was asked.
+        if tls != nil, case let code = kymo_udp_locate(raw), code < 0 { throw .system(-code, "listen to", name) }
         let bound = UDPSource(try NetworkAddress.bound(raw, name: name))
         let form = tls.map { OpenedSource.Form.associations(OpenedSource.Associations(tls: $0)) }
         var opened = OpenedSource(bound, descriptor, form ?? .datagrams(mayGather: true))
