@@ -31,6 +31,7 @@ static unsigned give_key(
 /// Takes over `settings`; 0 when something of them cannot be used.
 static int set(struct test_dtls *client, struct test_dtls_settings settings) {
     if (settings.ciphers && !SSL_CTX_set_cipher_list(client->context, settings.ciphers)) return 0;
+    if (settings.fragment && !SSL_CTX_set_tlsext_max_fragment_length(client->context, settings.fragment)) return 0;
     if (settings.authority) {
         if (!SSL_CTX_load_verify_file(client->context, settings.authority)) return 0;
         SSL_CTX_set_verify(client->context, SSL_VERIFY_PEER, NULL);
@@ -86,11 +87,13 @@ int test_dtls_advance(struct test_dtls *client) {
     ERR_clear_error();
     DTLSv1_handle_timeout(client->connection);
     if (!client->is_established) {
+        ERR_clear_error();
         int result = SSL_do_handshake(client->connection);
         if (result != 1) return is_waiting(client, result) ? 0 : -1;
         client->is_established = 1;
     }
     uint8_t bytes[1024];
+    ERR_clear_error();
     int result = SSL_read(client->connection, bytes, sizeof bytes);
     return result > 0 || is_waiting(client, result) ? 1 : -1;
 }

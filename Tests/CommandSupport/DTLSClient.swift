@@ -18,13 +18,13 @@ package final class DTLSClient {
     /// Whether the handshake has failed, or the server has ended the association.
     package private(set) var hasEnded = false
 
-    /// A client of `port` of 127.0.0.1, from the address 127.0.0.`host`. Its server's certificate is checked by
-    /// `authority`; `ciphers` are those of OpenSSL.
+    /// A client of `port` of 127.0.0.`server`, from the address 127.0.0.`host`. Its server's certificate is checked by
+    /// `authority`; `ciphers` are those of OpenSSL. With `fragment` it asks for shorter records (RFC 6066, section 4).
     package init(
-        port: UInt16, from host: UInt8 = 1, _ credentials: Credentials = .none, authority: String? = nil,
-        ciphers: String = "ECDHE+AESGCM:PSK-AES128-GCM-SHA256"
+        port: UInt16, to server: UInt8 = 1, from host: UInt8 = 1, _ credentials: Credentials = .none,
+        authority: String? = nil, ciphers: String = "ECDHE+AESGCM:PSK-AES128-GCM-SHA256", fragment: UInt8 = 0
     ) throws {
-        let socket = try Loopback.connect(port: port, from: host, isUDP: true)
+        let socket = try Loopback.connect(port: port, to: server, from: host, isUDP: true)
         var texts = [authority, ciphers]
         var key: [UInt8] = []
         switch credentials {
@@ -40,7 +40,7 @@ package final class DTLSClient {
                 socket,
                 test_dtls_settings(
                     certificate: copies[2], certificate_key: copies[3], identity: copies[4], key: bytes.baseAddress,
-                    key_count: bytes.count, authority: copies[0], ciphers: copies[1]))
+                    key_count: bytes.count, authority: copies[0], ciphers: copies[1], fragment: fragment))
         }
         guard let client = unsafe client else {
             close(socket)

@@ -10,17 +10,17 @@ package enum Loopback {
         return unsafe kymo_unix_connect(descriptor, path) == 0
     }
 
-    /// A socket, of UDP or else of TCP, that is connected to `port` of 127.0.0.1, from the address
+    /// A socket, of UDP or else of TCP, that is connected to `port` of 127.0.0.`server`, from the address
     /// 127.0.0.`host`.
     ///
     /// - Throws: ``WaitError`` when the connection is refused.
     package static func connect(
-        port: UInt16, from host: UInt8 = 1, isUDP: Bool = false
+        port: UInt16, to server: UInt8 = 1, from host: UInt8 = 1, isUDP: Bool = false
     ) throws -> Int32 {
         let descriptor = socket(AF_INET, Int32((isUDP ? SOCK_DGRAM : SOCK_STREAM).rawValue), 0)
         // Safe: the name lives during the calls.
         let isBound = unsafe host == 1 || with(host, port: 0) { unsafe bind(descriptor, $0, $1) } == 0
-        guard isBound, unsafe with(1, port: port, { unsafe Glibc.connect(descriptor, $0, $1) }) == 0 else {
+        guard isBound, unsafe with(server, port: port, { unsafe Glibc.connect(descriptor, $0, $1) }) == 0 else {
             close(descriptor)
             throw WaitError(description: "cannot connect to port \(port)")
         }

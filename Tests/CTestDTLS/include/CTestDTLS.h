@@ -17,6 +17,8 @@ struct test_dtls_settings {
     size_t key_count;
     const char *authority;
     const char *ciphers;
+    /// Longest records that are asked for, as TLSEXT_max_fragment_length; 0 for any.
+    uint8_t fragment;
 };
 
 /// A client at `socket`, which is connected; null when something of its settings cannot be used.

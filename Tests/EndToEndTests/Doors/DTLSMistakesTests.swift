@@ -56,12 +56,12 @@ import Testing
             (":\(secret)\n", ":1:1: the line has no identity"),
             ("a:\(secret.dropLast(2))\n", ":1:1: the line must have a key of 16 to 64 bytes"),
             ("a:\(secret)0\n", ":1:1: the line must have a key of 16 to 64 bytes"),
-            ("a:\(secret)zz\n", ":1:1: the line has something else than hexadecimal digits"),
+            ("a:\(secret)zz\n", ":1:1: the line has characters other than hexadecimal digits"),
             ("\(long):\(secret)\n", ":1:1: the line has an identity of more than 128 bytes"),
             ("a\tb:\(secret)\n", ":1:1: the line has a control character"),
             (
                 "a:\(secret)\r\nb:\(secret)\nA:\(secret)\na:\(secret)ff\n",
-                ":4:1: the line has an identity that another line has"
+                ":4:1: the line repeats the identity of another line"
             ),
         ]
         for (text, message) in cases {
