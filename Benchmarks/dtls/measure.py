@@ -1,4 +1,4 @@
-"""measure.py FOLDER KYMO WORKLOAD SECONDS: called by dtls.sh, which has built `send` into FOLDER.
+"""measure.py FOLDER KYMO WORKLOAD SECONDS ASSOCIATIONS: called by dtls.sh, which has built `send` into FOLDER.
 
 Each kind of source gets the same readings, one in a datagram, by one sender, at ever higher rates until some are lost: one of
 three tries must lose nothing, since time slices that other processes get are not what is measured. The kinds take turns at
@@ -13,7 +13,7 @@ import time
 import readings
 from running import cpu_seconds, free_port, listening, number
 
-FOLDER, KYMO, WORKLOAD, SECONDS = sys.argv[1:4] + [float(sys.argv[4])]
+FOLDER, KYMO, WORKLOAD, SECONDS, ASSOCIATIONS = sys.argv[1:4] + [float(sys.argv[4]), int(sys.argv[5])]
 SIZE = 200
 RATES = [int(20_000 * 1.4 ** step) for step in range(12)]
 KEY = "000102030405060708090a0b0c0d0e0f"
@@ -23,10 +23,10 @@ os.chmod(f"{FOLDER}/psk.keys", 0o600)
 KINDS = {"plain": {}, "dtls": {"pskFile": f"{FOLDER}/psk.keys"}}
 
 
-def attempt(kind, rate):
-    """Sends for SECONDS at `rate`: datagrams a second, those lost, and nanoseconds of CPU for each that was accepted."""
+def start(**settings):
+    """kymo with one source of `settings`, and its port."""
     port = free_port()
-    source = {"udp": f"127.0.0.1:{port}", "mappings": f"{WORKLOAD}/", **KINDS[kind]}
+    source = {"udp": f"127.0.0.1:{port}", "mappings": f"{WORKLOAD}/", **settings}
     with open(f"{FOLDER}/kymo.json", "w") as file:
         json.dump({"sources": [source], "lanes": 1, "window": "5m", "lateness": "30s"}, file)
     subprocess.run(["rm", "-rf", f"{FOLDER}/out"], check=True)
@@ -35,6 +35,34 @@ def attempt(kind, rate):
     if not listening(process):
         sys.exit("dtls: kymo did not start")
     time.sleep(0.2)
+    return process, port
+
+
+def resident(process):
+    """KiB of memory of a process."""
+    with open(f"/proc/{process.pid}/status") as status:
+        return number(r"VmRSS:\s+(\d+)", status.read())
+
+
+def association_memory():
+    """KiB for each association, of ASSOCIATIONS with pre-shared keys that have sent something and are silent now."""
+    process, port = start(associations=ASSOCIATIONS, associationsPerPeer=ASSOCIATIONS, handshakeRate=100_000, **KINDS["dtls"])
+    before = resident(process)
+    holder = subprocess.Popen([f"{FOLDER}/send", "hold", str(ASSOCIATIONS), str(port), "pump-1", KEY],
+                              stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+    if "held" not in holder.stdout.readline():
+        sys.exit("dtls: there are fewer associations")
+    time.sleep(1)
+    after = resident(process)
+    holder.communicate()
+    process.terminate()
+    process.communicate(timeout=120)
+    return (after - before) / ASSOCIATIONS
+
+
+def attempt(kind, rate):
+    """Sends for SECONDS at `rate`: datagrams a second, those lost, and nanoseconds of CPU for each that was accepted."""
+    process, port = start(**KINDS[kind])
     before = cpu_seconds(process)
     text = subprocess.run([f"{FOLDER}/send", kind, f"{FOLDER}/single", str(SIZE), str(port), str(rate), "pump-1", KEY],
                           capture_output=True, text=True, check=True).stdout
@@ -50,6 +78,10 @@ def attempt(kind, rate):
 
 
 print(f"load {os.getloadavg()[0]:.1f} on {os.cpu_count()} processors")
+if ASSOCIATIONS > 0:
+    print(f"{association_memory():.1f} KiB per association, of {ASSOCIATIONS:,}", flush=True)
+if SECONDS == 0:
+    sys.exit(0)
 best, open_kinds = {}, set(KINDS)
 for rate in RATES:
     readings.write(f"{FOLDER}/single", "ndjson", int(rate * SECONDS), 1, SIZE, SIZE)

@@ -1,6 +1,8 @@
 // send plain|dtls FILE SIZE PORT RATE [ID KEY]: the datagrams of FILE, SIZE bytes each, to 127.0.0.1:PORT, RATE a
 // second: as they are, or by DTLS with a pre-shared key. ID and KEY are those of the key, KEY in hexadecimal digits.
 // Prints how many were sent, and in how many seconds.
+// send hold COUNT PORT ID KEY: COUNT associations, each of which sends one datagram. Prints `held`, and ends with its
+// input.
 #define _GNU_SOURCE
 #include <arpa/inet.h>
 #include <errno.h>
@@ -12,6 +14,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <time.h>
@@ -42,9 +45,12 @@ static double now(void) {
 
 /// An association at the socket, after its handshake; null when there is none.
 static SSL *associate(int fd, struct sockaddr_in *address) {
-    SSL_CTX *context = SSL_CTX_new(DTLS_client_method());
-    SSL_CTX_set_psk_client_callback(context, give_key);
-    SSL_CTX_set_cipher_list(context, "PSK-AES128-GCM-SHA256");
+    static SSL_CTX *context;
+    if (!context) {
+        context = SSL_CTX_new(DTLS_client_method());
+        SSL_CTX_set_psk_client_callback(context, give_key);
+        SSL_CTX_set_cipher_list(context, "PSK-AES128-GCM-SHA256");
+    }
     SSL *connection = SSL_new(context);
     BIO *bio = BIO_new_dgram(fd, BIO_NOCLOSE);
     BIO_ctrl(bio, BIO_CTRL_DGRAM_SET_CONNECTED, 0, address);
@@ -52,7 +58,35 @@ static SSL *associate(int fd, struct sockaddr_in *address) {
     return SSL_connect(connection) == 1 ? connection : NULL;
 }
 
+static struct sockaddr_in local(const char *port) {
+    struct sockaddr_in address = {.sin_family = AF_INET, .sin_port = htons((uint16_t)atoi(port))};
+    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    return address;
+}
+
+static int hold(int count, const char *port) {
+    struct sockaddr_in address = local(port);
+    struct rlimit most = {(rlim_t)count + 64, (rlim_t)count + 64};
+    if (setrlimit(RLIMIT_NOFILE, &most) < 0) return stop("setrlimit");
+    for (int place = 0; place < count; place++) {
+        int fd = socket(AF_INET, SOCK_DGRAM, 0);
+        if (fd < 0 || connect(fd, (struct sockaddr *)&address, sizeof address) < 0) return stop("connect");
+        SSL *connection = associate(fd, &address);
+        if (!connection) return stop("there is no association");
+        SSL_write(connection, "{}", 2);
+        SSL_free_buffers(connection);
+    }
+    printf("held\n");
+    fflush(stdout);
+    return getchar() == EOF ? 0 : 1;
+}
+
 int main(int argc, char **argv) {
+    if (argc == 6 && strcmp(argv[1], "hold") == 0) {
+        identity = argv[4];
+        digits = argv[5];
+        return hold(atoi(argv[2]), argv[3]);
+    }
     if (argc < 6) return fprintf(stderr, "usage: send plain|dtls FILE SIZE PORT RATE [ID KEY]\n"), 2;
     int file = open(argv[2], O_RDONLY), size = atoi(argv[3]), is_dtls = strcmp(argv[1], "dtls") == 0;
     double rate = atof(argv[5]);
@@ -61,8 +95,7 @@ int main(int argc, char **argv) {
     long total = facts.st_size / size;
     char *bytes = mmap(NULL, (size_t)facts.st_size, PROT_READ, MAP_PRIVATE | MAP_POPULATE, file, 0);
     if (bytes == MAP_FAILED) return stop("mmap");
-    struct sockaddr_in address = {.sin_family = AF_INET, .sin_port = htons((uint16_t)atoi(argv[4]))};
-    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    struct sockaddr_in address = local(argv[4]);
     int fd = socket(AF_INET, SOCK_DGRAM, 0), room = 4 << 20;
     setsockopt(fd, SOL_SOCKET, SO_SNDBUF, &room, sizeof room);
     if (connect(fd, (struct sockaddr *)&address, sizeof address) < 0) return stop("connect");
