@@ -374,8 +374,9 @@ import Testing
         #expect(balance.reasons == ["deviceNotAllowed": count])
         let query = try Kymo.run(["query", "--readings", "--limit", "\(count)", "--data", folder.file("data")])
         #expect(query.lines.count == count * readings)
+        let ofDevices = Dictionary(grouping: query.lines) { $0.split(separator: "\"").first { $0.hasPrefix("unit-") } }
         for (place, name) in names.enumerated() {
-            let own = query.lines.filter { $0.contains("\"\(name)\"") }
+            let own = ofDevices[name[...]] ?? []
             #expect(own.count == readings && own.allSatisfy { $0.contains("\(40 + place % 100)") }, "\(name): \(own)")
         }
     }
