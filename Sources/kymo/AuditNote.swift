@@ -26,7 +26,8 @@ extension ArchiveOptions {
     /// What is asked for, without what was typed: it may be an identifier.
     var audited: String {
         let counts = [(type.count, "type"), (source.count, "source"), (id.count, "id"), (tag.count, "tag")]
-        let parts = counts.filter { $0.0 > 0 }.map { CountText.of($0, $1) } + span.audited
+        var parts = counts.filter { $0.0 > 0 }.map { CountText.of($0, $1) } + span.audited
+        if open { parts.append("open windows, too") }
         return parts.isEmpty ? "asked for all" : "asked for \(parts.joined(separator: ", "))"
     }
 }

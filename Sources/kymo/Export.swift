@@ -11,7 +11,8 @@ struct Export: ParsableCommand {
             CSV has one reading a row and the same columns throughout, so that it becomes Parquet without more ado: \
             time, received (RFC 3339 in UTC), type, device, patient, encounter, correlation, source, and one column \
             for each name of a value. What is not there is empty. Latest windows come first; the readings of a window \
-            are in order of time. Works while 'kymo run' uses the directory, too.
+            are in order of time. Works while 'kymo run' uses the directory, too. With --open windows that are still \
+            open are among them.
 
             Example: kymo export --data /var/lib/kymo --format csv --type heartRate > heartrate.csv
             """)
@@ -103,7 +104,8 @@ struct Export: ParsableCommand {
         let filter = try archive.filter(reader)
         // Tags are in the readings: to count them is to read all windows at once.
         let total = try StandardError.translating { () throws(PipelineError) in
-            filter.tags == nil ? try reader.count(filter).windows : 0
+            var closed = OpenSelection(isAsked: false)
+            return filter.tags == nil ? try reader.count(filter, with: &closed).windows : 0
         }
         var progress = ProgressBar()
         var done = 0
@@ -124,9 +126,13 @@ struct Export: ParsableCommand {
             }
             try written.write(output, of: series)
             done += windows.count
-            if total > 0 { progress.show(Double(done) / Double(max(total, done)), label: "\(done) windows") }
+            if total > 0 {
+                let whole = max(total + selected.open.total.windows, done)
+                progress.show(Double(done) / Double(whole), label: "\(done) windows")
+            }
             windows = try selected.next(Export.page)
         }
         progress.finish()
+        ArchiveDamage.report(selected.open)
     }
 }

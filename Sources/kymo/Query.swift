@@ -16,6 +16,7 @@ struct Query: ParsableCommand {
 
             Example: kymo query --data /var/lib/kymo --device watch-1 --from 2026-03-01T08:00:00Z --format table
             Example: kymo query --data /var/lib/kymo --patient p-1 --readings
+            Example: kymo query --data /var/lib/kymo --patient p-1 --open --limit 1
             """)
 
     enum Format: String, ExpressibleByArgument, CaseIterable {
@@ -66,6 +67,7 @@ struct Query: ParsableCommand {
         case (.ndjson, false): try printObservations(shown, selected, reader)
         case (.ndjson, true): try printReadings(shown, reader)
         }
+        ArchiveDamage.report(selected.open)
         if windows.count > limit, let last = shown.last {
             StandardError.write("kymo: there are more windows: --cursor \(last.cursor.text)\n")
         }
@@ -73,8 +75,14 @@ struct Query: ParsableCommand {
 
     private func printCount(_ reader: StoreReader) throws {
         let filter = try archive.filter(reader)
-        let count = try StandardError.translating { () throws(PipelineError) in try reader.count(filter) }
-        try StandardOutput.write(Array("{\"windows\":\(count.windows),\"readings\":\(count.readings)}\n".utf8))
+        var open = OpenSelection(isAsked: archive.open)
+        let count = try StandardError.translating { () throws(PipelineError) in
+            try reader.count(filter, with: &open)
+        }
+        let openWindows = open.isAsked ? ",\"openWindows\":\(open.total.windows)" : ""
+        let text = "{\"windows\":\(count.windows),\"readings\":\(count.readings)\(openWindows)}\n"
+        try StandardOutput.write(Array(text.utf8))
+        ArchiveDamage.report(open)
     }
 
     private func printObservations(
@@ -116,7 +124,7 @@ struct Query: ParsableCommand {
                 window.start.text, types[window.series.type].name,
                 String(decoding: window.series.device, as: UTF8.self),
                 window.series.patient.map { String(decoding: $0, as: UTF8.self) } ?? "", "\(window.readings)",
-                "\(window.revision)", window.modified.text,
+                window.revisionText, window.modified.text,
             ])
         }
         try StandardOutput.write(table.bytes)
@@ -146,9 +154,26 @@ enum ArchiveDamage {
         let device = String(decoding: window.series.device, as: UTF8.self)
         StandardError.write("kymo: the window of \(device) at \(window.start.text) is damaged and left out\n")
     }
+
+    /// Says what is missing in open windows.
+    static func report(_ open: OpenSelection) {
+        if open.damagedBlocks > 0 {
+            let blocks = CountText.of(open.damagedBlocks, "block")
+            StandardError.write("kymo: \(blocks) of the journal cannot be read: open windows may lack readings\n")
+        }
+        guard !open.rejected.isEmpty else { return }
+        let reasons = open.rejected.map { "\($0.key.name) \($0.value)" }.sorted().joined(separator: ", ")
+        StandardError.write(
+            "kymo: readings of the journal that the next start would reject are left out: \(reasons)\n")
+    }
 }
 
 extension ArchivedWindow {
+    /// How often it was written, and whether it is open.
+    fileprivate var revisionText: String {
+        isOpen ? revision > 0 ? "\(revision), open" : "open" : "\(revision)"
+    }
+
     /// Calls `body` with the readings that are in the span, and of `sources` unless that is nil; false when the window
     /// is damaged.
     func forEachReading(

@@ -2,7 +2,8 @@ import Kymograph
 import KymographCore
 import KymographTestKit
 
-/// The windows that the options of `kymo query` and `kymo export` select, latest start first.
+/// The windows that the options of `kymo query` and `kymo export` select, latest start first: closed ones, and with
+/// `--open` those that are open as well.
 struct SelectedWindows: ~Copyable {
     /// Windows that are read at a time.
     private static let page = 500
@@ -14,6 +15,8 @@ struct SelectedWindows: ~Copyable {
     private var encoder: ArchiveEncoder?
     private var cursor: ArchiveCursor?
     private var isEnded = false
+    /// The open windows, as they were when the first windows were read.
+    private(set) var open: OpenSelection
 
     /// Those of `options` in `reader`, behind `cursor`.
     init(_ options: ArchiveOptions, _ reader: StoreReader, after cursor: ArchiveCursor? = nil) throws {
@@ -21,6 +24,7 @@ struct SelectedWindows: ~Copyable {
         // What can fail comes before all that is kept: there is no half of a type that cannot be copied.
         let encoder = try options.finder(reader)
         self.encoder = encoder
+        open = OpenSelection(isAsked: options.open)
         (self.reader, self.filter, self.cursor, ids) = (reader, filter, cursor, options.id.map { Array($0.utf8) })
     }
 
@@ -29,10 +33,7 @@ struct SelectedWindows: ~Copyable {
         var found: [ArchivedWindow] = []
         while found.count < limit, !isEnded {
             let asked = ids.isEmpty ? limit - found.count : Self.page
-            let (filter, cursor) = (filter, cursor)
-            let windows = try StandardError.translating { [reader] () throws(PipelineError) in
-                try reader.windows(filter, after: cursor, limit: asked)
-            }
+            let windows = try read(asked)
             isEnded = windows.count < asked
             for window in windows {
                 guard found.count < limit else {
@@ -44,6 +45,15 @@ struct SelectedWindows: ~Copyable {
             }
         }
         return found
+    }
+
+    private mutating func read(_ count: Int) throws -> [ArchivedWindow] {
+        let (filter, cursor) = (filter, cursor)
+        var open = open
+        defer { self.open = open }
+        return try StandardError.translating { [reader] () throws(PipelineError) in
+            try reader.windows(filter, with: &open, after: cursor, limit: count)
+        }
     }
 
     /// Whether `observation` is one of those that are asked for.

@@ -156,6 +156,13 @@ struct ArchiveOptions: ParsableArguments {
 
     @OptionGroup var span: SpanOptions
 
+    @Flag(
+        help: """
+            Windows that are still open, too, with what they have by now: as 'preliminary' Observations. Whether an \
+            instance runs or not.
+            """)
+    var open = false
+
     @Option(help: ArgumentHelp("Only windows that were written at this time or later.", valueName: "time"))
     var modifiedFrom: TimeArgument?
 
@@ -235,8 +242,9 @@ struct ArchiveOptions: ParsableArguments {
         filter.tags = nil
         return try names.filter { name in
             filter.typeNames = [name]
+            var open = OpenSelection(isAsked: self.open)
             return try StandardError.translating { [filter] () throws(PipelineError) in
-                try !reader.windows(filter, after: nil, limit: 1).isEmpty
+                try !reader.windows(filter, with: &open, limit: 1).isEmpty
             }
         }
     }

@@ -37,7 +37,8 @@ package struct ArchiveEncoder: ~Copyable {
     /// Nil when the block is damaged.
     ///
     /// The status is `amended` when a grouped window was written more than once, else `final`; `preliminary` in place
-    /// of both where the template says so. Of a window that has no reading any more it is `entered-in-error`.
+    /// of both where the template says so, or the window is open. Of a window that has no reading any more it is
+    /// `entered-in-error`. Single readings do not wait for their window to close, and are `final` in an open one, too.
     package mutating func observations(of window: ArchivedWindow) -> [[UInt8]]? {
         parts(of: window).map { $0.map(\.resource) }
     }
@@ -58,13 +59,12 @@ package struct ArchiveEncoder: ~Copyable {
         guard isWhole else { return nil }
         guard window.readings > 0 else { return emptied(window).map { Part(last: window.last, resource: $0) } }
         machine.drain()
-        let isAmended = window.revision > 1 && types[window.series.type].grouping != .instance
+        let status = status(of: window)
         var parts: [Part] = []
         while let emission = machine.nextEmission() {
             let shown = machine.content(of: emission)
             let content = WindowContent(
-                series: shown.series, start: shown.start, end: shown.end, status: isAmended ? .amended : .final,
-                readings: shown.readings)
+                series: shown.series, start: shown.start, end: shown.end, status: status, readings: shown.readings)
             let count = content.readings.count
             let last = count > 0 ? content.readings[count - 1].instant : window.last
             parts += written(content).map { Part(last: last, resource: $0) }
@@ -74,11 +74,16 @@ package struct ArchiveEncoder: ~Copyable {
         return parts
     }
 
+    private func status(of window: ArchivedWindow) -> ObservationStatus {
+        guard types[window.series.type].grouping != .instance else { return .final }
+        return window.isOpen ? .preliminary : window.revision > 1 ? .amended : .final
+    }
+
     /// Says that what was sent of a window was an error: its readings have moved to other times.
     private mutating func emptied(_ window: ArchivedWindow) -> [[UInt8]] {
         let grouping = types[window.series.type].grouping
         // Of single readings the archive does not know which there were.
-        guard window.revision > 1, grouping != .instance else { return [] }
+        guard window.revision > (window.isOpen ? 0 : 1), grouping != .instance else { return [] }
         let isOpenEnded = grouping == .correlation
         let none = ReadingSlab([])
         return written(

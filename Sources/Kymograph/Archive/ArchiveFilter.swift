@@ -106,6 +106,9 @@ package struct ArchiveCursor: Hashable, Sendable {
         (self.start, self.series) = (start, series)
     }
 
+    /// Whether it is of a window that comes before that of `other`: latest start first.
+    func comes(before other: ArchiveCursor) -> Bool { (start, series) > (other.start, other.series) }
+
     /// An opaque text.
     package var text: String { String(start, radix: 36) + "_" + String(series, radix: 36) }
 }

@@ -2,7 +2,7 @@ import FoundationEssentials
 import GRDB
 package import KymographCore
 
-/// A closed window as the archive has it.
+/// A closed window as the archive has it; or an open one as it would be if it closed now.
 package struct ArchivedWindow: Sendable {
     /// The store's number of the series.
     package var seriesNumber: Int
@@ -26,10 +26,12 @@ package struct ArchivedWindow: Sendable {
     package var duplicates: Int
     /// Readings whose values differed from what was there.
     package var conflicts: Int
-    /// How often it was written, from 1.
+    /// How often it was written, from 1; of an open window before that, 0.
     package var revision: Int
-    /// When it was written last.
+    /// When it was written last; of an open window, when the last of its readings was received, if that is later.
     package var modified: Instant
+    /// Whether it is open: the archive has nothing of it, or not the newest readings.
+    package let isOpen: Bool
     /// The last row of the outbox that its Observations left with, or 0 when it did not leave through
     /// the outbox: it gave no Observation, or the only sink, of files or standard output, had it before the archive.
     package var outbox: Int64
@@ -55,10 +57,46 @@ package struct ArchivedWindow: Sendable {
         revision = row["revision"]
         modified = Instant(nanoseconds: row["modified"])
         outbox = row["outbox"]
+        isOpen = false
         through = JournalPlace(block: row["through_block"], index: row["through_index"])
         block = StoredBody.content(
             codec: row["codec"], key: row["key_id"], checksum: row["checksum"], bytes: row["body"])
     }
+
+    /// An open window called `name`, which the archive has as `former`, if it has it.
+    init(
+        openAt name: ArchiveCursor, of series: SeriesIdentity, _ facts: WindowFacts, content: [UInt8],
+        former: ArchivedWindow?
+    ) {
+        (seriesNumber, self.series, start) = (name.series, series, Instant(nanoseconds: name.start))
+        (end, first, last) = (facts.end, facts.firstReading, facts.lastReading)
+        sources = facts.readings.indices.filter { facts.readings[$0] > 0 }.map { ($0, Int(facts.readings[$0])) }
+        readings = sources.reduce(0) { $0 + $1.count }
+        merged = (former?.merged ?? 0) + Int(facts.merged)
+        duplicates = (former?.duplicates ?? 0) + Int(facts.duplicates)
+        conflicts = (former?.conflicts ?? 0) + Int(facts.conflicts)
+        (revision, outbox) = (former?.revision ?? 0, former?.outbox ?? 0)
+        modified = former?.modified ?? .distantPast
+        through = former?.through ?? JournalPlace(block: 0, index: 0)
+        (isOpen, block) = (true, content)
+        var latest = modified
+        _ = forEachReading { reading, _ in latest = max(latest, reading.received) }
+        modified = latest
+    }
+
+    /// The closed window called `name`; nil when there is none.
+    static func read(_ name: ArchiveCursor, _ db: Database) throws -> ArchivedWindow? {
+        try Row.fetchOne(
+            db,
+            sql: """
+                SELECT \(columns) FROM window JOIN series ON series.number = window.series
+                WHERE window.start = ? AND window.series = ?
+                """, arguments: [name.start, name.series]
+        ).map(ArchivedWindow.init)
+    }
+
+    /// Whether both have the same readings.
+    func hasContent(of other: ArchivedWindow) -> Bool { block == other.block }
 
     /// What a query of `window` joined with `series` must select.
     static let columns = "window.*, series.key"
@@ -78,17 +116,33 @@ package struct ArchivedWindow: Sendable {
 }
 
 extension StoreReader {
-    /// Windows, latest start first, at most `limit` of them, after the place of `cursor`.
+    /// Windows, latest start first, at most `limit` of them, after the place of `cursor`; with those of `open`.
+    ///
+    /// - Throws: ``PipelineError`` when the database cannot be read.
+    package func windows(
+        _ filter: ArchiveFilter, with open: inout OpenSelection, after cursor: ArchiveCursor? = nil, limit: Int
+    ) throws(PipelineError) -> [ArchivedWindow] {
+        try read { db in
+            try open.read(filter, db)
+            let closed = try StoreReader.windows(db, filter, except: open, after: cursor, limit: limit)
+            guard open.isAsked else { return closed }
+            return StoreReader.merged(closed, open.windows(after: cursor, limit: limit), limit: limit)
+        }
+    }
+
+    /// The same, closed ones alone.
     ///
     /// - Throws: ``PipelineError`` when the database cannot be read.
     package func windows(
         _ filter: ArchiveFilter, after cursor: ArchiveCursor? = nil, limit: Int
     ) throws(PipelineError) -> [ArchivedWindow] {
-        try read { try StoreReader.windows($0, filter, after: cursor, limit: limit) }
+        try read { db in
+            try StoreReader.windows(db, filter, except: OpenSelection(isAsked: false), after: cursor, limit: limit)
+        }
     }
 
-    static func windows(
-        _ db: Database, _ filter: ArchiveFilter, after cursor: ArchiveCursor?, limit: Int
+    private static func windows(
+        _ db: Database, _ filter: ArchiveFilter, except open: OpenSelection, after cursor: ArchiveCursor?, limit: Int
     ) throws -> [ArchivedWindow] {
         let types = try StoredTypes.read(db).compactMap(\.type)
         var (condition, arguments) = filter.condition(types: types)
@@ -96,8 +150,8 @@ extension StoreReader {
             condition += " AND (window.start, window.series) < (?, ?)"
             arguments += [cursor.start, cursor.series]
         }
-        // Tags are in the readings: windows without one do not count.
-        arguments += [filter.tags == nil ? limit : -1]
+        // Tags are in the readings: windows without one do not count, nor do those that are open again.
+        arguments += [filter.tags == nil && !open.isAsked ? limit : -1]
         let rows = try Row.fetchCursor(
             db,
             sql: """
@@ -107,28 +161,63 @@ extension StoreReader {
         var windows: [ArchivedWindow] = []
         while windows.count < limit, let row = try rows.next() {
             let window = ArchivedWindow(row)
+            guard !open.replaces(window.cursor) else { continue }
             if filter.tags?.matches(window, type: types[window.series.type].name) ?? true { windows.append(window) }
         }
         return windows
     }
 
-    /// How much there is: windows and their readings.
+    /// The first `limit` of both, each of which is in the order of a cursor.
+    private static func merged(
+        _ closed: [ArchivedWindow], _ open: ArraySlice<ArchivedWindow>, limit: Int
+    ) -> [ArchivedWindow] {
+        var (merged, closed, open) = ([ArchivedWindow](), closed[...], open)
+        while merged.count < limit {
+            guard let first = closed.first else { return merged + open.prefix(limit - merged.count) }
+            guard let other = open.first else { return merged + closed.prefix(limit - merged.count) }
+            if first.cursor.comes(before: other.cursor) {
+                merged.append(closed.removeFirst())
+            } else {
+                merged.append(open.removeFirst())
+            }
+        }
+        return merged
+    }
+
+    /// How much there is: windows and their readings; with those of `open`.
     ///
     /// - Throws: ``PipelineError`` when the database cannot be read.
-    package func count(_ filter: ArchiveFilter) throws(PipelineError) -> (windows: Int, readings: Int) {
+    package func count(
+        _ filter: ArchiveFilter, with open: inout OpenSelection
+    ) throws(PipelineError) -> (windows: Int, readings: Int) {
+        try read { db in
+            try open.read(filter, db)
+            let closed = try StoreReader.count(db, filter, except: open)
+            return (closed.windows + open.total.windows, closed.readings + open.total.readings)
+        }
+    }
+
+    private static func count(
+        _ db: Database, _ filter: ArchiveFilter, except open: OpenSelection
+    ) throws -> (windows: Int, readings: Int) {
         guard filter.tags == nil else {
-            let tagged = try windows(filter, limit: .max)
+            let tagged = try windows(db, filter, except: open, after: nil, limit: .max)
             return (tagged.count, tagged.reduce(0) { $0 + $1.readings })
         }
-        return try read { db in
-            let (condition, arguments) = filter.condition(types: try StoredTypes.read(db).compactMap(\.type))
+        let (condition, arguments) = filter.condition(types: try StoredTypes.read(db).compactMap(\.type))
+        let from = "FROM window JOIN series ON series.number = window.series WHERE \(condition)"
+        guard open.isAsked else {
             let row = try Row.fetchOne(
-                db,
-                sql: """
-                    SELECT count(*), coalesce(sum(window.readings), 0) FROM window
-                    JOIN series ON series.number = window.series WHERE \(condition)
-                    """, arguments: arguments)
+                db, sql: "SELECT count(*), coalesce(sum(window.readings), 0) \(from)", arguments: arguments)
             return (row?[0] ?? 0, row?[1] ?? 0)
         }
+        var found = (windows: 0, readings: 0)
+        let rows = try Row.fetchCursor(
+            db, sql: "SELECT window.start, window.series, window.readings \(from)", arguments: arguments)
+        while let row = try rows.next() {
+            guard !open.replaces(ArchiveCursor(start: row[0], series: row[1])) else { continue }
+            found = (found.windows + 1, found.readings + row[2])
+        }
+        return found
     }
 }

@@ -26,13 +26,7 @@ struct WindowHead: Sendable {
 
     /// The window with its readings; nil when it has gone.
     func window(_ db: Database) throws -> ArchivedWindow? {
-        try Row.fetchOne(
-            db,
-            sql: """
-                SELECT \(ArchivedWindow.columns) FROM window JOIN series ON series.number = window.series
-                WHERE window.start = ? AND window.series = ?
-                """, arguments: [start, series]
-        ).map(ArchivedWindow.init)
+        try ArchivedWindow.read(ArchiveCursor(start: start, series: series), db)
     }
 
     /// That of the window of the series `number` that begins at `start`; nil when there is none.

@@ -16,10 +16,12 @@ struct RetractionSequence {
         case renewsDocuments
     }
 
-    private let scratch = Scratch(inMemory: true)
+    let scratch = Scratch(inMemory: true)
     private let defect: Defect?
     private var generator: SeededGenerator
-    private var model = RetractionModel()
+    private(set) var model = RetractionModel()
+    /// Looks at the store whenever all that was sent is durable.
+    var inspection: ArchiveInspection?
     private var shown: [RetractionModel.Shown: (status: String, value: Int?)] = [:]
     private var sent: [RetractionItem] = []
     private var now = Instant(seconds: 1_900_000_000)
@@ -41,7 +43,8 @@ struct RetractionSequence {
         try show(run.delivered)
         let reader = try StoreReader(directory: scratch.path)
         let verification = try reader.verifyLedger(isRunning: false) { _ in }
-        return differences() + verification.differences
+        inspection?.look(scratch.path, model.present)
+        return differences() + verification.differences + (inspection?.differences ?? [])
     }
 
     private mutating func once(in count: Int) -> Bool { Int.random(in: 0..<count, using: &generator) == 0 }
@@ -72,6 +75,7 @@ struct RetractionSequence {
     }
 
     private mutating func runOnce() throws {
+        if !sent.isEmpty { inspection?.look(scratch.path, model.present) }
         try replayReadings()
         // What was taken back before a kill can be said only by who writes the type.
         var used = wasKilled ? RetractionMapping() : mapping()
@@ -107,6 +111,7 @@ struct RetractionSequence {
         try run.settle()
         for document in pending { take(document) }
         pending = []
+        inspection?.look(scratch.path, model.present)
     }
 
     private mutating func take(_ document: [RetractionItem]) {
