@@ -74,6 +74,22 @@ enum UCUMTable {
         B[W] M
         bit M
         [IU] M
+        [HPF] -
+        [LPF] -
+        [AU] -
+        [BAU] -
+        [PNU] -
+        [Lf] -
+        [FFU] -
+        [TCID_50] -
+        [CCID_50] -
+        [todd'U] -
+        [ka'U] -
+        [tb'U] -
+        [bdsk'U] -
+        [knk'U] -
+        [mclg'U] -
+        [D'ag'U] -
         [arb'U] -
         [USP'U] -
         [anti'Xa'U] -

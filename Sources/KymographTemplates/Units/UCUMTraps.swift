@@ -25,6 +25,15 @@ enum UCUMTraps {
     /// Codes that UCUM knows (it writes the litre in both cases) and FHIR's value sets do not.
     private static let unusual = ["mg/dl": "mg/dL", "mmol/l": "mmol/L", "g/dl": "g/dL", "umol/l": "umol/L"]
 
+    /// Codes of UCUM that no conversion is made of here: of surveyors, pharmacists and former systems.
+    private static let rare: Set<String> = [
+        "[in_us]", "[ft_us]", "[yd_us]", "[mi_us]", "[fth_i]", "[lb_ap]", "[lb_tr]", "[oz_ap]", "[oz_tr]", "[dr_ap]",
+        "[sc_ap]",
+        "[pwt_tr]", "[ston_av]", "[qt_br]", "[pt_br]", "[p'diop]", "St", "cSt", "G", "u", "Ao", "b", "RAD", "REM",
+        "mREM",
+        "mo_s", "mo_j", "mho", "sph", "cal_m", "cal_IT", "cal_th", "[Btu]", "[Btu_IT]", "%[slope]",
+    ]
+
     /// The UCUM code that `text` stands for when it is one of the traps, else nil.
     static func meant(by text: String) -> String? {
         exact[text] ?? wanted[text.lowercased()].flatMap { $0 == text ? nil : $0 }
@@ -49,6 +58,7 @@ enum UCUMTraps {
     /// Warns when `code` is none of those that can be computed with, which are those of devices and laboratories.
     private static func checkWhetherUnit(_ code: String, at position: SourcePosition, log: inout DiagnosticLog) {
         do throws(ExpressionError) { _ = try UCUMUnit.parse(code) } catch {
+            guard !rare.contains(code) else { return }
             log.warning(
                 position, "'\(code)' is no UCUM code that kymo knows: \(error.message)",
                 advice: "look it up at https://ucum.org/ucum; a code that is there may stay", finding: .ucumCode)
