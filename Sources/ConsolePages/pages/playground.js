@@ -87,7 +87,7 @@ class PlaygroundPage {
         event.preventDefault();
         if (letter.value) this.go("playground", {...Object.fromEntries(this.params), letter: letter.value});
       }}, h("label", {for: "letter"}, "Dead letter"), h("span", {class: "join"}, letter, h("button", {}, "Open")))),
-    soft("Drop files on the fields below, those of the MedTech service too. What you type stays in this tab."));
+    soft("Drop files on the fields below, those of the MedTech service too. What you type stays in this tab until you save it."));
   }
 
   editor(kind, text) {
@@ -119,7 +119,7 @@ class PlaygroundPage {
     if (text?.includes('"CollectionFhir"')) places.push("fhir");
     if (places.length) {
       for (const place of places) this.editors[place].area.value = text;
-      this.name = file.name.replace(/\.[^.]*$/, "") || "mapping";
+      if (!this.offered) this.name = file.name.replace(/\.[^.]*$/, "") || "mapping";
     } else if (kind === "payload") {
       this.setPayload(bytes, text);
     } else {
@@ -161,13 +161,19 @@ class PlaygroundPage {
     this.timer = setTimeout(() => this.run(), milliseconds);
   }
 
+  /** Keeps what is typed in the tab, and gives it. */
+  keep() {
+    const value = (kind) => this.editors[kind].area.value;
+    const texts = {name: this.name, base: this.base, payload: value("payload"), device: value("device"), fhir: value("fhir")};
+    try { sessionStorage.setItem(kept, JSON.stringify(texts)); } catch { /* full: it is only not kept */ }
+    return texts;
+  }
+
   async run() {
     clearTimeout(this.timer);
     const number = ++this.asked;
-    const value = (kind) => this.editors[kind].area.value;
     this.offerSaving();
-    const texts = {name: this.name, base: this.base, payload: value("payload"), device: value("device"), fhir: value("fhir")};
-    try { sessionStorage.setItem(kept, JSON.stringify(texts)); } catch { /* full: it is only not kept */ }
+    const texts = this.keep();
     this.resultView.root.setAttribute("aria-busy", "true");
     try {
       const answer = await post("playground", {
@@ -195,21 +201,35 @@ class PlaygroundPage {
   }
 
   async save(name) {
-    const button = this.saving.querySelector("button");
+    const [button, outcome] = [this.saving.querySelector("button"), this.outcome];
     button.disabled = true;
-    replace(this.outcome, soft("Its examples are run …"));
+    replace(outcome, soft("Its examples are run …"));
     try {
       const saved = await post("mappings/save", {name, deviceText: this.editors.device.area.value,
         fhirText: this.editors.fhir.area.value, ...this.base}, this.signal);
-      this.base = {deviceDigest: saved.deviceDigest, fhirDigest: saved.fhirDigest};
-      replace(this.outcome, this.verdictOfSaving(saved));
-      this.later(0);
+      if (this.name === name) {
+        this.base = {deviceDigest: saved.deviceDigest, fhirDigest: saved.fhirDigest};
+        this.keep();
+      }
+      replace(outcome, this.verdictOfSaving(saved));
     } catch (error) {
       if (error.name === "AbortError") return;
-      replace(this.outcome, h("p", {class: "hint bad"}, h("strong", {}, "✕ "), "Not saved: ", quoted(error.message)));
+      replace(outcome, h("p", {class: "hint bad"}, h("strong", {}, "✕ "), "Not saved: ", quoted(error.message)),
+        error.code === "changed" && h("button", {"data-key": "again", onclick: () => this.openAgain(name)},
+          "Open the files again, and leave what is typed here"));
     } finally {
       button.disabled = false;
     }
+  }
+
+  async openAgain(name) {
+    const files = await this.files(name).catch(told(this.said));
+    if (!files) return;
+    this.base = files.base;
+    this.editors.device.area.value = files.device;
+    this.editors.fhir.area.value = files.fhir;
+    replace(this.outcome);
+    await this.run();
   }
 
   verdictOfSaving({isSaved, isInUse, findings, failures}) {

@@ -1,10 +1,11 @@
+import Glibc
 import KymographCore
 import KymographTemplates
 
 /// Both files of a mapping in use, mended in a browser: checked with all others, its examples run, and put in the place
 /// of the files that the browser had. What is not good is not written.
 struct MappingSaving {
-    /// What a page sends.
+    /// Request body of `POST mappings/save`.
     struct Asked: Decodable {
         var name: String
         var deviceText: String
@@ -14,7 +15,7 @@ struct MappingSaving {
         var fhirDigest: String
     }
 
-    /// What became of it.
+    /// Outcome of a save.
     struct Outcome: Encodable {
         /// Whether the files are written.
         var isSaved: Bool
@@ -29,8 +30,8 @@ struct MappingSaving {
         var fhirDigest: String
     }
 
-    let subject: ConsoleSubject
-    let session: ConsoleSessions.Session
+    private let subject: ConsoleSubject
+    private let session: ConsoleSessions.Session
     /// The mapping as its files are now.
     private let former: MappingFiles
 
@@ -51,9 +52,31 @@ struct MappingSaving {
         do throws(MappingFilesError) { former = try reference.files() } catch {
             throw ConsoleRefusal(503, "unreadable", error.description)
         }
-        guard former.deviceFile != former.fhirFile else {
-            throw ConsoleRefusal(409, "oneFile", "both parts of this mapping are in one file: edit that file itself")
+        try checkFiles(besides: reference)
+    }
+
+    /// Refuses files that hold more than this mapping: exports of Azure, of which the templates are a part, and files of
+    /// several mappings, of which only one would be checked.
+    private func checkFiles(besides reference: MappingReference) throws(ConsoleRefusal) {
+        for (path, bytes) in [(former.deviceFile, former.device), (former.fhirFile, former.fhir)]
+        where (try? MappingFiles.read(path)) != bytes {
+            throw ConsoleRefusal(409, "export", "\(path) holds more than these templates: edit that file itself")
         }
+        let settings = subject.settings
+        let others = settings.listeningSources.flatMap { settings.references(of: $0) }.filter { $0 != reference }
+        let theirs = Set(others.flatMap(\.watchedFiles).compactMap(Self.place))
+        let own = [former.deviceFile, former.fhirFile].compactMap(Self.place)
+        guard Set(own).count == 2, theirs.isDisjoint(with: own) else {
+            throw ConsoleRefusal(
+                409, "shared",
+                "a file of this mapping is also one of another mapping in use, or has both parts: edit "
+                    + "that file itself")
+        }
+    }
+
+    /// Which file `path` leads to.
+    private static func place(_ path: String) -> [UInt64]? {
+        FileSystem.target(path).map { [UInt64($0.st_dev), UInt64($0.st_ino)] }
     }
 
     /// Saves what was asked for.
@@ -71,7 +94,13 @@ struct MappingSaving {
             isSaved: false, findings: findings.map(\.text), failures: [], deviceDigest: asked.deviceDigest,
             fhirDigest: asked.fhirDigest)
         guard isTaken, let trial = subject.actions.trial else { return outcome }
-        outcome.failures = trial(next).examples.filter { !$0.differences.isEmpty }
+        let tested = trial(next)
+        outcome.failures = tested.examples.filter { !$0.differences.isEmpty }
+        // A mapping that is good only beside others has examples that cannot be run.
+        guard tested.examples.count == next.examples.count else {
+            outcome.findings += tested.findings
+            return outcome
+        }
         guard outcome.failures.isEmpty else { return outcome }
         try write(next)
         outcome.isSaved = true
@@ -89,13 +118,47 @@ struct MappingSaving {
             guard !replacements.isEmpty else { return }
             // Before anything changes.
             subject.audit(.consoleSave, session, "saves the mapping \(next.name): \(Self.changes(former, next))")
-            for replacement in replacements { try replacement.commit() }
         } catch {
             for replacement in replacements { replacement.abandon() }
-            throw ConsoleRefusal(
-                503, "unwritable",
-                error.message + "; the instance must be allowed to write there (ReadWritePaths= of its unit)")
+            throw refusal(error)
         }
+        try commit(replacements)
+    }
+
+    /// Puts the files in their places; when one cannot be, the others get their former content back.
+    private func commit(_ replacements: [FileReplacement]) throws(ConsoleRefusal) {
+        var done: [FileReplacement] = []
+        do throws(SystemError) {
+            for replacement in replacements {
+                guard (try? MappingFiles.read(replacement.path)) == content(of: replacement.path) else {
+                    throw SystemError(ESTALE, "replace", replacement.path)
+                }
+                try replacement.commit()
+                done.append(replacement)
+            }
+        } catch {
+            for replacement in replacements { replacement.abandon() }
+            for replacement in done {
+                try? FileReplacement(of: replacement.path, content(of: replacement.path)).commit()
+            }
+            subject.audit(.consoleSave, session, "could not save the mapping \(former.name): \(error.message)")
+            throw refusal(error)
+        }
+    }
+
+    /// What the file at `path` had when it was checked.
+    private func content(of path: String) -> [UInt8] { path == former.deviceFile ? former.device : former.fhir }
+
+    private func refusal(_ error: SystemError) -> ConsoleRefusal {
+        let advice =
+            switch error.code {
+            case EROFS: "; name its folder in ReadWritePaths= of the unit"
+            case EACCES, EPERM: "; the folder must belong to the user of the instance"
+            case ELOOP, EMLINK: "; it is a link, which something else manages: edit it there"
+            case ESTALE: "; the file has changed meanwhile: open it again"
+            default: ""
+            }
+        return ConsoleRefusal(503, "unwritable", error.message + advice)
     }
 
     /// Which files become which, by their digests.

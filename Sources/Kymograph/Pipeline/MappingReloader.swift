@@ -70,6 +70,7 @@ final class MappingReloader: Sendable {
         let ticket = ReloadTicket()
         waiting.withLock { $0.append(ticket) }
         give(.mappings(cause))
+        guard !hasEnded.load(ordering: .acquiring) else { return nil }
         return ticket.wait(milliseconds: 10 * MappingReloader.patience)
     }
 
@@ -126,18 +127,21 @@ final class MappingReloader: Sendable {
             let isIdle = !watchesMappings && settings.current.patients.book == nil && settings.current.rules == nil
             bell.sleep(milliseconds: isIdle ? -1 : Self.interval) { order.withLock { $0 != .none } }
             defer { isWorking.store(false, ordering: .relaxed) }
-            let next = takeOrder()
-            let (tickets, failures) = (isWorking.load(ordering: .relaxed) ? takeTickets() : [], counts.failed)
-            defer { for ticket in tickets { ticket.settle(isTaken: counts.failed == failures) } }
-            switch next {
+            switch takeOrder() {
             case .stop: return
             case .reload:
+                let tickets = takeTickets()
                 watch?.noteReading()
-                reloadSettings(&watch)
+                var isTaken = reloadSettings(&watch)
+                // Settings that are refused keep no mapping waiting that somebody has saved.
+                if !isTaken, !tickets.isEmpty { isTaken = reload("console", settings.current) }
                 rereadLists()
+                for ticket in tickets { ticket.settle(isTaken: isTaken) }
             case .mappings(let cause):
+                let tickets = takeTickets()
                 watch?.noteReading()
-                reload(cause, settings.current)
+                let isTaken = reload(cause, settings.current)
+                for ticket in tickets { ticket.settle(isTaken: isTaken) }
             case .none:
                 lookAtLists()
                 guard watchesMappings, let path = watch?.settledChange() else { continue }
@@ -188,40 +192,42 @@ final class MappingReloader: Sendable {
         SettingChanges(from: stated.withLock { $0 }, to: new, exchangesSinks: sinks != nil)
     }
 
-    /// Reads the settings and then the mappings again; `watch` follows the mappings that are in use then.
-    private func reloadSettings(_ watch: inout MappingWatch?) {
-        guard let rereading else {
-            reload("SIGHUP", settings.current)
-            return
-        }
+    /// Reads the settings and then the mappings again; `watch` follows the mappings that are in use then. False when
+    /// they have errors.
+    private func reloadSettings(_ watch: inout MappingWatch?) -> Bool {
+        guard let rereading else { return reload("SIGHUP", settings.current) }
         let (new, diagnostics) = rereading.read()
         guard !diagnostics.contains(where: { $0.severity == .error }) else {
             findings(diagnostics)
-            return refuse("SIGHUP: the configuration has errors; the former settings and mappings stay in use")
+            refuse("SIGHUP: the configuration has errors; the former settings and mappings stay in use")
+            return false
         }
         if !diagnostics.isEmpty { findings(diagnostics) }
         let changes = changes(in: new)
         guard changes.lasting.isEmpty else {
             let names = changes.lasting.map(\.text).joined(separator: ", ")
-            return refuse(
+            refuse(
                 "SIGHUP: cannot change while it runs: \(names); restart to apply it; nothing was changed, the former "
                     + "settings and mappings stay in use")
+            return false
         }
         let next = settings.current.takingOver(new)
         let plan: Plan
         do throws(ReloadRefusal) {
             plan = try self.plan(from: settings.current, to: next)
         } catch {
-            return refuse(
-                "SIGHUP: \(error.message); nothing was changed, the former settings and mappings stay in use")
+            refuse("SIGHUP: \(error.message); nothing was changed, the former settings and mappings stay in use")
+            return false
         }
         // Made before the files are read, so that no change goes unnoticed.
         let fresh = watch.map { _ in MappingWatch(next) }
-        guard reload("SIGHUP", next, plan), !changes.all.isEmpty else { return }
+        guard reload("SIGHUP", next, plan) else { return false }
+        guard !changes.all.isEmpty else { return true }
         stated.withLock { $0 = new }
         watch = fresh
         for line in sources.descriptions(plan.sources) { notes(.info("listening on \(line)")) }
         notes(.info("SIGHUP: took over \(changes.all.map(\.text).joined(separator: ", "))"))
+        return true
     }
 
     /// What a reload opens and ends.

@@ -1,6 +1,6 @@
 import Synchronization
 
-/// What somebody waits with for the outcome of a reload.
+/// Waits for the outcome of a reload.
 final class ReloadTicket: Sendable {
     private let outcome = Mutex<Bool?>(nil)
 

@@ -36,9 +36,11 @@ import Testing
         folder.write("mine/fhir.json", fhir)
     }
 
-    private func subject(edits: Bool = true, isTaken: Bool = true) -> ConsoleSubject {
+    private func subject(edits: Bool = true, isTaken: Bool = true, besides other: String? = nil) -> ConsoleSubject {
         var settings = PipelineSettings()
         settings.console.edits = edits
+        settings.mappings = [name] + (other.map { [$0] } ?? [])
+        settings.sources = [PipelineSettings.Source(.standardInput(descriptor: 0))]
         var actions = ConsoleActions()
         actions.trial = { _ in ConsoleActions.Tested(findings: [], examples: []) }
         return ConsoleSubject(
@@ -87,6 +89,41 @@ import Testing
         #expect(said.count == 1 && said[0].contains(outcome.deviceDigest) && !said[0].contains("fhir.json"), "\(said)")
     }
 
+    /// Of an export the templates are a part, and the rest of it would go.
+    @Test func exportsAreLeftAlone() throws {
+        folder.write("mine/device.json", "{\"name\":\"hub\",\"properties\":\(device)}")
+        let refused = refusal { () throws(ConsoleRefusal) in try save(device, subject()) }
+        #expect(refused == "export")
+        #expect(content.contains("hub"))
+    }
+
+    /// The check would see the new text in one of them alone.
+    @Test func filesOfSeveralMappingsAreLeftAlone() throws {
+        let refused = refusal { () throws(ConsoleRefusal) in
+            try save(device + "\n", subject(besides: folder.file(".") + "/mine/"))
+        }
+        #expect(refused == "shared" && content == device)
+    }
+
+    @Test func whatChangesMeanwhileIsNotOverwritten() throws {
+        var subject = subject()
+        let theirs = device + "\n\n"
+        subject.actions.trial = { [folder] _ in
+            folder.write("mine/device.json", theirs)
+            return ConsoleActions.Tested(findings: [], examples: [])
+        }
+        #expect(refusal { () throws(ConsoleRefusal) in try save(device + "\n", subject) } == "unwritable")
+        #expect(content == theirs)
+    }
+
+    /// Good only beside others: its examples say nothing.
+    @Test func examplesThatCannotBeRunAreNoPass() throws {
+        folder.write("mine/examples/one.in.json", "{}")
+        folder.write("mine/examples/one.out.json", "{}")
+        let outcome = try save(device + "\n", subject())
+        #expect(!outcome.isSaved && content == device)
+    }
+
     /// A browser gives lines without carriage returns.
     @Test func carriageReturnsStay() throws {
         let lines = device.replacing("\n", with: "\r\n")
@@ -100,6 +137,8 @@ import Testing
         let outcome = try save("{}", subject(isTaken: false))
         #expect(!outcome.isSaved && content == device)
         var failing = subject()
+        folder.write("mine/examples/one.in.json", "{}")
+        folder.write("mine/examples/one.out.json", "{}")
         failing.actions.trial = { _ in
             ConsoleActions.Tested(findings: [], examples: [.init(name: "one", differences: ["other"])])
         }
@@ -113,13 +152,15 @@ import Testing
         #expect(refusal { () throws(ConsoleRefusal) in try save("x", subject, mapping: "reading") } == "ofCatalogue")
         #expect(refusal { () throws(ConsoleRefusal) in try save("x", subject, digest: "0") } == "changed")
         #expect(content == device)
-        // A link is managed by somebody else.
+        // A link is managed by somebody else, whichever it is.
+        try FileManager.default.linkItem(atPath: folder.file("mine/device.json"), toPath: folder.file("other.json"))
+        #expect(refusal { () throws(ConsoleRefusal) in try save("x", subject) } == "unwritable")
         folder.write("theirs.json", device)
         try FileManager.default.removeItem(atPath: folder.file("mine/device.json"))
         try FileManager.default.createSymbolicLink(
             atPath: folder.file("mine/device.json"), withDestinationPath: folder.file("theirs.json"))
         #expect(refusal { () throws(ConsoleRefusal) in try save("x", subject) } == "unwritable")
         #expect(Files.text(folder.file("theirs.json")) == device)
-        #expect(FileSystem.names(in: folder.file("mine")).filter { $0.hasSuffix("new") }.isEmpty)
+        #expect(FileSystem.names(in: folder.file("mine")).filter { $0.contains("kymo-") }.isEmpty)
     }
 }

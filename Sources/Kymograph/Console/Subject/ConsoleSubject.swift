@@ -12,7 +12,7 @@ struct ConsoleSubject: Sendable {
     /// What was found by looking again and again.
     var seen: @Sendable () -> InstanceWatch.Seen
     var actions: ConsoleActions
-    /// Nil where mappings stay as they are.
+    /// Nil when mappings cannot be reloaded.
     var mappingChanges: MappingChanges?
     var notes: LogTaker
 
