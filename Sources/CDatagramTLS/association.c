@@ -5,6 +5,8 @@
 #include <string.h>
 
 enum { head_of_message = 12, version_bytes = 2, random_bytes = 32, link_bytes = 1280 };
+// In a datagram whose first record is a handshake message.
+enum { offset_of_fragment = 19 };
 
 struct kymo_dtls *kymo_dtls_new(SSL_CTX *context, int socket) {
     struct kymo_dtls *one = calloc(1, sizeof *one);
@@ -43,6 +45,8 @@ int kymo_dtls_is_hello(const uint8_t *datagram, size_t count, uint8_t random[32]
     size_t start = KYMO_DTLS_HEAD_BYTES + head_of_message + version_bytes;
     if (kymo_dtls_epoch(datagram, count) != 0 || datagram[0] != SSL3_RT_HANDSHAKE) return 0;
     if (count < start + random_bytes || datagram[KYMO_DTLS_HEAD_BYTES] != SSL3_MT_CLIENT_HELLO) return 0;
+    // The rest of a message that came in fragments is for the handshake that waits for it.
+    if (datagram[offset_of_fragment] | datagram[offset_of_fragment + 1] | datagram[offset_of_fragment + 2]) return 0;
     memcpy(random, datagram + start, random_bytes);
     return 1;
 }
@@ -93,8 +97,11 @@ int kymo_dtls_send_again(struct kymo_dtls *one) {
 int kymo_dtls_read(struct kymo_dtls *one, uint8_t *plain) {
     for (;;) {
         ERR_clear_error();
-        int result = SSL_read(one->connection, plain, KYMO_DTLS_PLAIN_BYTES);
-        if (result > 0) return result;
+        size_t got = 0;
+        int result = SSL_read_ex(one->connection, plain, KYMO_DTLS_PLAIN_BYTES, &got);
+        // An empty record is no payload: clients send some to keep an address (RFC 5246, section 6.2.1).
+        if (result == 1 && got == 0) continue;
+        if (result == 1) return (int)got;
         // An alert of the client, which it has sealed.
         int has_ended = SSL_get_shutdown(one->connection) & SSL_RECEIVED_SHUTDOWN;
         int goes_on = is_waiting(one, result) && !has_ended;
