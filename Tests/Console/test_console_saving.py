@@ -66,7 +66,7 @@ class SavingTests(ConsoleTestCase):
         page.wait_for_selector("text=replayed 1 payload")
         self.assertEqual(instance.dead_letters(), [])
         self.assertEqual(instance.kymo("flush").returncode, 0)
-        listed = instance.kymo("query", "--device", "watch-1", "--readings", "--format", "json")
+        listed = instance.kymo("query", "--device", "watch-1", "--readings")
         self.assertIn("watch-1", listed.stdout, listed.stderr)
         ledger = instance.kymo("ledger", "--device", "watch-1")
         self.assertIn("complete", ledger.stdout, ledger.stderr)

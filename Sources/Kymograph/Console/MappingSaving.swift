@@ -55,8 +55,8 @@ struct MappingSaving {
         try checkFiles(besides: reference)
     }
 
-    /// Refuses files that hold more than this mapping: exports of Azure, of which the templates are a part, and files of
-    /// several mappings, of which only one would be checked.
+    /// Refuses files that hold more than this mapping: exports of Azure, of which the templates are a part, and files
+    /// of several mappings, of which only one would be checked.
     private func checkFiles(besides reference: MappingReference) throws(ConsoleRefusal) {
         for (path, bytes) in [(former.deviceFile, former.device), (former.fhirFile, former.fhir)]
         where (try? MappingFiles.read(path)) != bytes {

@@ -112,7 +112,7 @@ final class MappingReloader: Sendable {
             case (.stop, _): break
             // It loads the mappings, too.
             case (.reload, .mappings): break
-            default: order = new
+            case (.none, _), (.mappings, _), (.reload, .none), (.reload, .reload), (.reload, .stop): order = new
             }
         }
         bell.ring()
