@@ -60,6 +60,12 @@ extension RetractionChange {
                 sql: "DELETE FROM retraction WHERE device = ? AND type = ? AND name = ? AND patient = ?"
             ).execute(arguments: [device, retraction.type, name, patient])
         }
+        // It has kept out a reading of another series than the one that it took: that one's readings stay, and their ids.
+        if let taken = try takenSeries(device, name, patient, db), taken != series {
+            return try db.cachedStatement(
+                sql: "UPDATE retraction SET at = ? WHERE device = ? AND type = ? AND name = ? AND patient = ?"
+            ).execute(arguments: [at.nanoseconds, device, retraction.type, name, patient])
+        }
         let isPlaced = series >= 0
         try db.cachedStatement(sql: "INSERT OR REPLACE INTO retraction VALUES (?, ?, ?, ?, ?, ?, ?)").execute(
             arguments: [
@@ -69,5 +75,15 @@ extension RetractionChange {
         guard isPlaced, retraction.hasTaken, let id = retraction.name.id else { return }
         try db.cachedStatement(sql: "DELETE FROM reading_id WHERE series = ? AND id = ?").execute(
             arguments: [series, Data(id)])
+    }
+
+    /// The series that a retraction, which the store has already, took its reading out of; nil when there is none.
+    private func takenSeries(_ device: Data, _ name: Data, _ patient: Data, _ db: Database) throws -> Int? {
+        try Int.fetchOne(
+            db.cachedStatement(
+                sql:
+                    "SELECT series FROM retraction WHERE device = ? AND type = ? AND name = ? AND patient = ? AND series >= 0"
+            ),
+            arguments: [device, retraction.type, name, patient])
     }
 }

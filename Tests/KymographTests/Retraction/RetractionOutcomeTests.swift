@@ -23,6 +23,21 @@ import Testing
         #expect(shown == ["final 4"])
     }
 
+    /// Two patients' readings of one id, of which one is taken back and keeps the other one out when it comes again: that
+    /// one is still there, and can be taken back, too.
+    @Test func eachPatientsReadingOfOneIdIsTakenBack() throws {
+        let trial = try Trial()
+        try trial.send(Trial.item(.card, 1, at: 1, id: "a", patient: "q"))
+        try trial.send(Trial.item(.card, 2, at: 2, id: "a", patient: "p"))
+        try trial.restart()
+        try trial.send(Trial.item(.card, id: "a", patient: "p"))
+        try trial.send(Trial.item(.card, 1, at: 1, id: "a", patient: "q"))
+        try trial.send(Trial.item(.card, id: "a", patient: "q"))
+        #expect(try trial.letters() == ["retracted": 3])
+        let shown = try trial.end(.card)
+        #expect(shown == ["entered-in-error", "entered-in-error"])
+    }
+
     /// A line is a document.
     @Test func lineByLineNothingIsRenewed() throws {
         let trial = try Trial()
