@@ -60,7 +60,7 @@ extension RetractionChange {
                 sql: "DELETE FROM retraction WHERE device = ? AND type = ? AND name = ? AND patient = ?"
             ).execute(arguments: [device, retraction.type, name, patient])
         }
-        // It has kept out a reading of another series than the one that it took: that one's readings stay, and their ids.
+        // It has kept out a reading of another series than the one that it took, whose readings stay, with their ids.
         if let taken = try takenSeries(device, name, patient, db), taken != series {
             return try db.cachedStatement(
                 sql: "UPDATE retraction SET at = ? WHERE device = ? AND type = ? AND name = ? AND patient = ?"
@@ -81,8 +81,10 @@ extension RetractionChange {
     private func takenSeries(_ device: Data, _ name: Data, _ patient: Data, _ db: Database) throws -> Int? {
         try Int.fetchOne(
             db.cachedStatement(
-                sql:
-                    "SELECT series FROM retraction WHERE device = ? AND type = ? AND name = ? AND patient = ? AND series >= 0"
+                sql: """
+                    SELECT series FROM retraction
+                    WHERE device = ? AND type = ? AND name = ? AND patient = ? AND series >= 0
+                    """
             ),
             arguments: [device, retraction.type, name, patient])
     }
