@@ -28,8 +28,10 @@ static size_t longest(const SSL *connection) {
 static int is_sound(const SSL *connection, const uint8_t *record, size_t length) {
     int type = record[0], is_sealed = record[3] || record[4];
     if (type < SSL3_RT_CHANGE_CIPHER_SPEC || type > SSL3_RT_APPLICATION_DATA || length > longest(connection)) return 0;
-    // OpenSSL takes an alert of every version, and nothing else.
-    if (record[1] != 0xFE || (record[2] != 0xFD && type != SSL3_RT_ALERT)) return 0;
+    // OpenSSL takes an alert of every version, and the rest of a ClientHello that came in fragments: its records may
+    // still say 1.0 (RFC 6347, section 4.2.1). Nothing else.
+    int is_hello = type == SSL3_RT_HANDSHAKE && !is_sealed && SSL_get_state(connection) == TLS_ST_BEFORE;
+    if (record[1] != 0xFE || (record[2] != 0xFD && type != SSL3_RT_ALERT && !(is_hello && record[2] == 0xFF))) return 0;
     return is_sealed ? length >= overhead(connection) : type != SSL3_RT_APPLICATION_DATA;
 }
 

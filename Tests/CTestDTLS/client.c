@@ -4,6 +4,8 @@
 #include <fcntl.h>
 #include <netinet/in.h>
 #include <openssl/err.h>
+#include <openssl/evp.h>
+#include <openssl/kdf.h>
 #include <openssl/ssl.h>
 #include <stdlib.h>
 #include <string.h>
@@ -105,6 +107,42 @@ void test_dtls_send(struct test_dtls *client, const uint8_t *bytes, size_t count
 
 void test_dtls_send_plain(int socket, const uint8_t *bytes, size_t count) {
     send(socket, bytes, count, MSG_NOSIGNAL | MSG_DONTWAIT);
+}
+
+/// Keys of the connection (RFC 5246, section 6.3): of AES-128-GCM those of the client, of the server, and both salts.
+static int derive(SSL *connection, uint8_t block[40]) {
+    static const char label[] = "key expansion";
+    uint8_t secret[SSL_MAX_MASTER_KEY_LENGTH], seed[sizeof label - 1 + 2 * SSL3_RANDOM_SIZE];
+    size_t count = SSL_SESSION_get_master_key(SSL_get_session(connection), secret, sizeof secret), size = 40;
+    memcpy(seed, label, sizeof label - 1);
+    SSL_get_server_random(connection, seed + sizeof label - 1, SSL3_RANDOM_SIZE);
+    SSL_get_client_random(connection, seed + sizeof label - 1 + SSL3_RANDOM_SIZE, SSL3_RANDOM_SIZE);
+    EVP_PKEY_CTX *kdf = EVP_PKEY_CTX_new_id(EVP_PKEY_TLS1_PRF, NULL);
+    int is_done = kdf && EVP_PKEY_derive_init(kdf) == 1 && EVP_PKEY_CTX_set_tls1_prf_md(kdf, EVP_sha256()) == 1 &&
+                  EVP_PKEY_CTX_set1_tls1_prf_secret(kdf, secret, (int)count) == 1 &&
+                  EVP_PKEY_CTX_add1_tls1_prf_seed(kdf, seed, sizeof seed) == 1 && EVP_PKEY_derive(kdf, block, &size) == 1;
+    EVP_PKEY_CTX_free(kdf);
+    return is_done;
+}
+
+int test_dtls_send_empty(struct test_dtls *client, int socket, uint8_t sequence) {
+    uint8_t block[40], nonce[12];
+    // Application data, DTLS 1.2, epoch 1, number, 24 bytes: the nonce's second part, and the tag of nothing.
+    uint8_t record[13 + 8 + 16] = {23, 0xFE, 0xFD, 0, 1, 0, 0, 0, 0, 0, sequence, 0, 24};
+    uint8_t said[13] = {0, 1, 0, 0, 0, 0, 0, sequence, 23, 0xFE, 0xFD, 0, 0};
+    if (!derive(client->connection, block)) return 0;
+    memcpy(record + 13, said, 8);
+    memcpy(nonce, block + 32, 4);
+    memcpy(nonce + 4, said, 8);
+    EVP_CIPHER_CTX *cipher = EVP_CIPHER_CTX_new();
+    int size = 0;
+    int is_done = cipher && EVP_EncryptInit_ex(cipher, EVP_aes_128_gcm(), NULL, block, nonce) == 1 &&
+                  EVP_EncryptUpdate(cipher, NULL, &size, said, sizeof said) == 1 &&
+                  EVP_EncryptFinal_ex(cipher, record + 21, &size) == 1 &&
+                  EVP_CIPHER_CTX_ctrl(cipher, EVP_CTRL_GCM_GET_TAG, 16, record + 21) == 1;
+    EVP_CIPHER_CTX_free(cipher);
+    if (is_done) test_dtls_send_plain(socket, record, sizeof record);
+    return is_done;
 }
 
 void test_dtls_end(struct test_dtls *client) {

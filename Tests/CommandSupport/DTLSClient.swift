@@ -90,4 +90,10 @@ package final class DTLSClient {
         // Safe: lent for the call.
         unsafe test_dtls_send_plain(socket, bytes, bytes.count)
     }
+
+    /// Sends a record without data, of number `sequence`; false when it cannot be made. By PSK-AES128-GCM-SHA256.
+    package func sendEmpty(_ sequence: UInt8) -> Bool {
+        // Safe: owned by this object alone.
+        unsafe test_dtls_send_empty(client, socket, sequence) == 1
+    }
 }

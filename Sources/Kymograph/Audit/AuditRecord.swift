@@ -55,7 +55,7 @@ package struct AuditRecord: Codable, Sendable {
             "\"previous\":\(JSONText.quoted(previous))",
         ]
         let body = Array("{\(members.joined(separator: ","))".utf8)
-        let digest = Self.digest(of: body)
+        let digest = Digest256.hex(of: body)
         return (body + Self.digestMember + Array("\(digest)\"}".utf8), digest)
     }
 
@@ -63,7 +63,7 @@ package struct AuditRecord: Codable, Sendable {
     static func read(_ line: [UInt8]) -> (record: AuditRecord, digest: String)? {
         guard line.count > tail else { return nil }
         let body = Array(line.dropLast(tail))
-        let digest = digest(of: body)
+        let digest = Digest256.hex(of: body)
         guard Array(line.suffix(tail)) == digestMember + Array("\(digest)\"}".utf8),
             let record = try? JSONDecoder().decode(AuditRecord.self, from: Data(line))
         else { return nil }
@@ -74,12 +74,6 @@ package struct AuditRecord: Codable, Sendable {
     static func isWhole(_ line: [UInt8]) -> Bool {
         let end = line.suffix(tail)
         return end.count == tail && end.starts(with: digestMember) && end.suffix(2).elementsEqual("\"}".utf8)
-    }
-
-    private static func digest(of bytes: [UInt8]) -> String {
-        var writer = ByteWriter(capacity: 64)
-        writer.appendHex(bytes.withByteView { Digest256.openSSL.of($0) })
-        return writer.view.string
     }
 }
 

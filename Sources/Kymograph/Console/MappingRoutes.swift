@@ -107,9 +107,9 @@ enum MappingRoutes {
             return Files(
                 name: reference.name, deviceFile: files.deviceFile,
                 deviceText: String(decoding: files.device, as: UTF8.self),
-                deviceDigest: MappingSaving.digest(files.device),
+                deviceDigest: Digest256.hex(of: files.device),
                 fhirFile: files.fhirFile, fhirText: String(decoding: files.fhir, as: UTF8.self),
-                fhirDigest: MappingSaving.digest(files.fhir))
+                fhirDigest: Digest256.hex(of: files.fhir))
         } catch {
             throw ConsoleRefusal(503, "unreadable", error.description)
         }

@@ -81,7 +81,8 @@ struct MappingSaving {
 
     /// Saves what was asked for.
     func save(_ asked: Asked) throws(ConsoleRefusal) -> Outcome {
-        guard asked.deviceDigest == Self.digest(former.device), asked.fhirDigest == Self.digest(former.fhir) else {
+        guard asked.deviceDigest == Digest256.hex(of: former.device), asked.fhirDigest == Digest256.hex(of: former.fhir)
+        else {
             throw ConsoleRefusal(
                 409, "changed",
                 "the files have changed since they were opened here, and nothing was saved: choose the mapping again")
@@ -104,7 +105,7 @@ struct MappingSaving {
         guard outcome.failures.isEmpty else { return outcome }
         try write(next)
         outcome.isSaved = true
-        (outcome.deviceDigest, outcome.fhirDigest) = (Self.digest(next.device), Self.digest(next.fhir))
+        (outcome.deviceDigest, outcome.fhirDigest) = (Digest256.hex(of: next.device), Digest256.hex(of: next.fhir))
         outcome.isInUse = subject.mappingChanges?.reload("console: \(next.name) was saved")
         return outcome
     }
@@ -133,8 +134,9 @@ struct MappingSaving {
                 guard (try? MappingFiles.read(replacement.path)) == content(of: replacement.path) else {
                     throw SystemError(ESTALE, "replace", replacement.path)
                 }
-                try replacement.commit()
+                // It may have taken the place although it fails, such as when that is not durable.
                 done.append(replacement)
+                try replacement.commit()
             }
         } catch {
             for replacement in replacements { replacement.abandon() }
@@ -165,7 +167,7 @@ struct MappingSaving {
     private static func changes(_ former: MappingFiles, _ next: MappingFiles) -> String {
         [(next.deviceFile, former.device, next.device), (next.fhirFile, former.fhir, next.fhir)]
             .filter { $0.1 != $0.2 }
-            .map { "\($0.0) sha256 \(digest($0.1)) is now \(digest($0.2))" }
+            .map { "\($0.0) sha256 \(Digest256.hex(of: $0.1)) is now \(Digest256.hex(of: $0.2))" }
             .joined(separator: ", ")
     }
 
@@ -182,12 +184,5 @@ struct MappingSaving {
         guard bytes != former.filter({ $0 != 0x0D }) else { return former }
         let lines = bytes.split(separator: 0x0A, omittingEmptySubsequences: false)
         return Array(lines.joined(separator: [0x0D, 0x0A]))
-    }
-
-    /// SHA-256 of `bytes` in hexadecimal.
-    static func digest(_ bytes: [UInt8]) -> String {
-        var writer = ByteWriter(capacity: 64)
-        writer.appendHex(bytes.withByteView { Digest256.openSSL.of($0) })
-        return writer.view.string
     }
 }

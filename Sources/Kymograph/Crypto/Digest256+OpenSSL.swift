@@ -23,4 +23,11 @@ extension Digest256 {
             digest = output
         }
     }
+
+    /// The SHA-256 of `bytes` in hexadecimal.
+    static func hex(of bytes: [UInt8]) -> String {
+        var writer = ByteWriter(capacity: 64)
+        writer.appendHex(bytes.withByteView { openSSL.of($0) })
+        return writer.view.string
+    }
 }

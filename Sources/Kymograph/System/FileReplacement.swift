@@ -40,13 +40,8 @@ struct FileReplacement {
             abandon()
             throw SystemError(-code, "replace", path)
         }
-        let raw = FileSystem.open(FileSystem.folder(of: path), O_RDONLY | O_DIRECTORY)
-        guard raw >= 0 else { throw SystemError(-raw, "synchronise the folder of", path) }
-        let folder = Descriptor(raw)
-        // Some file systems cannot synchronise directories, and need not.
-        guard fsync(folder.raw) == 0 || errno == EINVAL else {
-            throw SystemError(errno, "synchronise the folder of", path)
-        }
+        let result = FileSystem.synchronise(folder: FileSystem.folder(of: path))
+        guard result >= 0 else { throw SystemError(-result, "synchronise the folder of", path) }
     }
 
     /// Leaves the file as it is.

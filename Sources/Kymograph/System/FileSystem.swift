@@ -110,6 +110,15 @@ enum FileSystem {
         result(unsafe faccessat(AT_FDCWD, path, mode, AT_EACCESS))
     }
 
+    /// Makes it durable which files there are in `folder`: 0, or a negative errno.
+    static func synchronise(folder path: String) -> Int32 {
+        let raw = open(path, O_RDONLY | O_DIRECTORY)
+        guard raw >= 0 else { return raw }
+        let folder = Descriptor(raw)
+        // Some file systems cannot synchronise directories, and need not.
+        return fsync(folder.raw) == 0 || errno == EINVAL ? 0 : -errno
+    }
+
     /// The folder that holds `path`.
     static func folder(of path: String) -> String {
         guard let slash = path.lastIndex(of: "/") else { return "." }

@@ -28,10 +28,8 @@ enum UCUMTraps {
     /// Codes of UCUM that no conversion is made of here: of surveyors, pharmacists and former systems.
     private static let rare: Set<String> = [
         "[in_us]", "[ft_us]", "[yd_us]", "[mi_us]", "[fth_i]", "[lb_ap]", "[lb_tr]", "[oz_ap]", "[oz_tr]", "[dr_ap]",
-        "[sc_ap]",
-        "[pwt_tr]", "[ston_av]", "[qt_br]", "[pt_br]", "[p'diop]", "St", "cSt", "G", "u", "Ao", "b", "RAD", "REM",
-        "mREM",
-        "mo_s", "mo_j", "mho", "sph", "cal_m", "cal_IT", "cal_th", "[Btu]", "[Btu_IT]", "%[slope]",
+        "[sc_ap]", "[pwt_tr]", "[ston_av]", "[qt_br]", "[pt_br]", "[p'diop]", "St", "cSt", "G", "u", "Ao", "b", "RAD",
+        "REM", "mREM", "mo_s", "mo_j", "mho", "sph", "cal_m", "cal_IT", "cal_th", "[Btu]", "[Btu_IT]", "%[slope]",
     ]
 
     /// The UCUM code that `text` stands for when it is one of the traps, else nil.

@@ -30,6 +30,9 @@ int test_dtls_advance(struct test_dtls *client);
 void test_dtls_send(struct test_dtls *client, const uint8_t *bytes, size_t count);
 /// Sends `bytes` to `socket` as they are.
 void test_dtls_send_plain(int socket, const uint8_t *bytes, size_t count);
+/// Sends a sealed record without data, as OpenSSL itself cannot: number `sequence`, which must be above those that were sent, by
+/// less than 64. 0 when it cannot be made. Of connections with PSK-AES128-GCM-SHA256.
+int test_dtls_send_empty(struct test_dtls *client, int socket, uint8_t sequence);
 /// Tells the server that nothing more comes.
 void test_dtls_end(struct test_dtls *client);
 

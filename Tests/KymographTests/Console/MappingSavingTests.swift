@@ -13,6 +13,7 @@ import Testing
     private typealias Files = CommandSupport.Files
     private let folder = TemporaryFolder()
     private let deeds = Deeds()
+    private let session: ConsoleSessions.Session
     private var name: String { folder.file("mine") + "/" }
 
     /// What was written to the log.
@@ -31,7 +32,9 @@ import Testing
         "value":{"valueType":"Quantity","valueName":"pulse","unit":"/min","code":"/min"}}}]}
         """
 
-    init() {
+    init() throws {
+        let sessions = ConsoleSessions()
+        session = try sessions.open(sessions.issue(.edit).code).session
         folder.write("mine/device.json", device)
         folder.write("mine/fhir.json", fhir)
     }
@@ -54,15 +57,11 @@ import Testing
     private func save(
         _ deviceText: String, _ subject: ConsoleSubject, digest: String? = nil, mapping: String? = nil
     ) throws(ConsoleRefusal) -> MappingSaving.Outcome {
-        let sessions = ConsoleSessions()
-        var session: ConsoleSessions.Session?
-        do { session = try sessions.open(sessions.issue(.edit).code).session } catch {}
-        guard let session else { throw ConsoleRefusal(500, "noSession", "no session") }
         return try MappingSaving(.named(mapping ?? name), subject, session).save(
             MappingSaving.Asked(
                 name: mapping ?? name, deviceText: deviceText, fhirText: fhir,
-                deviceDigest: digest ?? MappingSaving.digest(Files.read(folder.file("mine/device.json"))),
-                fhirDigest: MappingSaving.digest(Array(fhir.utf8))))
+                deviceDigest: digest ?? Digest256.hex(of: Files.read(folder.file("mine/device.json"))),
+                fhirDigest: Digest256.hex(of: Array(fhir.utf8))))
     }
 
     private func refusal(_ body: () throws(ConsoleRefusal) -> MappingSaving.Outcome) -> String {
@@ -84,7 +83,7 @@ import Testing
         #expect(outcome.isSaved && outcome.isInUse == true && content == device + "\n")
         #expect(FileSystem.status(path).map { $0.st_mode & 0o777 } == 0o640)
         #expect(FileSystem.status(folder.file("mine/fhir.json"))?.st_ino == before)
-        #expect(outcome.deviceDigest == MappingSaving.digest(Array((device + "\n").utf8)))
+        #expect(outcome.deviceDigest == Digest256.hex(of: Array((device + "\n").utf8)))
         let said = deeds.entries.withLock { $0.map(\.text) }
         #expect(said.count == 1 && said[0].contains(outcome.deviceDigest) && !said[0].contains("fhir.json"), "\(said)")
     }

@@ -134,11 +134,8 @@ struct KeyList: Hashable, Sendable {
 
     /// Makes it durable which files there are in `directory`.
     static func synchronise(_ directory: String) throws(SealError) {
-        let raw = FileSystem.open(directory, O_RDONLY | O_DIRECTORY)
-        guard raw >= 0 else { throw failure(directory, -raw) }
-        let folder = Descriptor(raw)
-        // Some file systems cannot synchronise directories, and need not.
-        guard fsync(folder.raw) == 0 || errno == EINVAL else { throw failure(directory, errno) }
+        let result = FileSystem.synchronise(folder: directory)
+        guard result >= 0 else { throw failure(directory, -result) }
     }
 
     private static func failure(_ path: String, _ code: Int32) -> SealError {
