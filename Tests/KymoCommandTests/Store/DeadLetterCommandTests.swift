@@ -301,7 +301,9 @@ import Testing
                 "--data", run.data, "--out", run.output, "--format", "ndjson", "--mapping", misfit.mapping,
                 "--no-watch",
             ])
-        for address in try instance.addresses(sockets.count) { try Sending.send(lines: [MappingText.reading], to: address) }
+        for address in try instance.addresses(sockets.count) {
+            try Sending.send(lines: [MappingText.reading], to: address)
+        }
         try Waiting.until("2 letters") { try run.command("dead", "list").lines.count == 3 }
         misfit.write(member: "pulse")
         instance.signal(SIGHUP)
