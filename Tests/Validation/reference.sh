@@ -9,9 +9,11 @@ scratch=$1 build=$1/debug output=$2
 symbols=$(mktemp -d)
 trap 'rm -rf "$symbols"' EXIT
 
-# Where the modules of C code are described: those of this package, those of others, and those that the build has written.
+# Where the modules of C code are described (those of this package, those of others, and those that the build has
+# written), and the headers of this package, which include one another.
 modules() {
     find Sources "$scratch"/checkouts/*/Sources -maxdepth 3 -name module.modulemap -printf '-I\n%h\n'
+    find Sources -maxdepth 2 -name include -printf '-I\n%p\n'
     find "$build"/*.build -maxdepth 1 -name module.modulemap -printf '-I\n%h\n'
 }
 mapfile -t includes < <(modules)
