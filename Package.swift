@@ -90,7 +90,7 @@ let package = Package(
                 "Kymograph", "KymographTestKit", "CNoICUData",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
-            swiftSettings: strict),
+            swiftSettings: strict + [.unsafeFlags(["-Osize"], .when(configuration: .release))]),
         .testTarget(
             name: "KymographCoreTests",
             dependencies: [
