@@ -90,6 +90,7 @@ let package = Package(
                 "Kymograph", "KymographTestKit", "CNoICUData",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
+            // Nothing in the commands is hot. Packages that depend on this one get the library, and so none of these flags.
             swiftSettings: strict + [.unsafeFlags(["-Osize"], .when(configuration: .release))]),
         .testTarget(
             name: "KymographCoreTests",
