@@ -101,7 +101,7 @@ struct AllowedImports {
             MQTT: System Configuration/Values
             Ingest/Peers: System Crypto Configuration/Values
             Ingest: System Configuration/Values Ingest/Peers
-            HTTP: System Ingest
+            HTTP: System Crypto/TLS Ingest
             Ingest/Compression:
             Ingest/Framing: System Ingest/Peers Captures Configuration/Values MQTT Ingest HTTP Ingest/Compression
                 Crypto

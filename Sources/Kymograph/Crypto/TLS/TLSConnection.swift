@@ -10,6 +10,8 @@ final class TLSConnection {
     private let server: TLSServer?
     /// Why it has failed, in words for a log; nil while it has not.
     private(set) var fault: String?
+    /// Whether it has failed because the client speaks HTTP without TLS.
+    private(set) var hasMetPlainHTTP = false
 
     /// Takes over `connection`, whose socket is set, of a client, or to `server`.
     @unsafe
@@ -119,6 +121,7 @@ final class TLSConnection {
             return -Int(EPIPE)
         default:
             if kymo_tls_is_cut() == 1 { return lose(ECONNRESET) }
+            hasMetPlainHTTP = ERR_GET_REASON(ERR_peek_last_error()) == SSL_R_HTTP_REQUEST
             return fail(reason)
         }
     }
@@ -167,18 +170,9 @@ final class TLSConnection {
     /// The hosts and numeric addresses that the certificate which was shown is for, good or not: those of printable
     /// letters, the first ones.
     private var shownHosts: [String] {
-        // Safe: the certificate lives as long as the connection, and the names until they are freed.
-        guard let certificate = unsafe kymo_tls_shown(connection),
-            let names = unsafe kymo_tls_names(certificate)
-        else { return [] }
-        defer { unsafe kymo_tls_names_free(names) }
-        return unsafe (0..<min(kymo_tls_name_count(names), Self.mostHosts)).compactMap { index in
-            var text = [CChar](repeating: 0, count: 256)
-            let count = unsafe Int(kymo_tls_host(names, index, &text, Int32(text.count)))
-            let bytes = text.prefix(count).map(UInt8.init(bitPattern:))
-            guard count > 0, bytes.allSatisfy({ 0x21...0x7E ~= $0 }) else { return nil }
-            return String(decoding: bytes, as: UTF8.self)
-        }
+        // Safe: the certificate lives as long as the connection.
+        guard let certificate = unsafe kymo_tls_shown(connection) else { return [] }
+        return unsafe CertificateNames.hosts(of: certificate, most: Self.mostHosts)
     }
 
     private static let mostHosts: Int32 = 8
