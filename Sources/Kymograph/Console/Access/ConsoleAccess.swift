@@ -59,8 +59,8 @@ struct ConsoleAccess: Sendable {
     /// the first label.
     static func `is`(_ name: String, _ host: String) -> Bool {
         let host = host.lowercased()
-        if host == name || "[\(host)]" == name { return true }
-        guard host.hasPrefix("*."), let dot = name.firstIndex(of: "."), dot != name.startIndex else { return false }
+        guard host.hasPrefix("*.") else { return host == name || "[\(host)]" == name }
+        guard let dot = name.firstIndex(of: "."), dot != name.startIndex else { return false }
         // A wildcard below a single label would be for all that is sold under a top domain.
         return host.dropFirst() == name[dot...] && host.dropFirst(2).contains(".")
     }
