@@ -27,8 +27,8 @@ final class AdminServer: Sendable {
     private let pages: [any AdminPages]
     private let notes: @Sendable (String) -> Void
 
-    /// Answers on `server` with what `view` and `watch` see; `pages` are asked first, one after the other. `notes` hears
-    /// of its TLS.
+    /// Answers on `server` with what `view` and `watch` see; `pages` are asked first, one after the other. `notes`
+    /// hears of its TLS.
     init(
         _ server: HTTPServer, _ view: InstanceView, _ watch: InstanceWatch, pages: [any AdminPages] = [],
         notes: @escaping @Sendable (String) -> Void

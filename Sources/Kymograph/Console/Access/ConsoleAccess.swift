@@ -55,8 +55,8 @@ struct ConsoleAccess: Sendable {
         return !port.isEmpty && port.utf8.allSatisfy { (0x30...0x39).contains($0) } ? String(host[..<colon]) : nil
     }
 
-    /// Whether a certificate for `host` is one for `name`, which is in lower case (RFC 6125, section 6.4): `*` stands for
-    /// the first label.
+    /// Whether a certificate for `host` is one for `name`, which is in lower case (RFC 6125, section 6.4): `*` stands
+    /// for the first label.
     static func `is`(_ name: String, _ host: String) -> Bool {
         let host = host.lowercased()
         guard host.hasPrefix("*.") else { return host == name || "[\(host)]" == name }
