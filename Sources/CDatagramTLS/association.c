@@ -57,7 +57,8 @@ int kymo_dtls_listen(
     one->sender = sender;
     one->local = local;
     one->datagram = datagram;
-    one->count = count;
+    // One ClientHello, and one answer.
+    one->count = count < KYMO_DTLS_PLAIN_BYTES ? count : KYMO_DTLS_PLAIN_BYTES;
     BIO_ADDR *address = BIO_ADDR_new();
     if (!address) return 0;
     ERR_clear_error();

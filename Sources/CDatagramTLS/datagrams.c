@@ -9,6 +9,18 @@
 /// What IPv6 carries without fragments everywhere (RFC 8200, section 5).
 enum { link_bytes = 1280, head_of_ipv4 = 28, head_of_ipv6 = 48 };
 
+/// How much of a datagram fits in `size` bytes: all of it, or the records that fit as a whole, 0 for none.
+static size_t fitting(const uint8_t *datagram, size_t count, size_t size) {
+    if (count <= size) return count;
+    size_t place = 0;
+    while (size - place >= KYMO_DTLS_HEAD_BYTES) {
+        size_t length = KYMO_DTLS_HEAD_BYTES + (size_t)(datagram[place + 11] << 8 | datagram[place + 12]);
+        if (length > size - place) break;
+        place += length;
+    }
+    return place;
+}
+
 static int read_datagram(BIO *bio, char *bytes, int size) {
     struct kymo_dtls *one = BIO_get_data(bio);
     BIO_clear_retry_flags(bio);
@@ -16,10 +28,13 @@ static int read_datagram(BIO *bio, char *bytes, int size) {
         BIO_set_retry_read(bio);
         return -1;
     }
-    // What is longer than any record is not read to its end, as recv(2) would not.
-    size_t count = one->count < (size_t)size ? one->count : (size_t)size;
+    // OpenSSL has room for one record of the longest, and would drop what is behind it in a datagram (up to 64 KiB). So
+    // the rest is another datagram for it.
+    size_t count = fitting(one->datagram, one->count, (size_t)size);
+    if (count == 0) count = one->count = (size_t)size;
     memcpy(bytes, one->datagram, count);
-    one->datagram = NULL;
+    one->datagram = count < one->count ? one->datagram + count : NULL;
+    one->count -= count;
     return (int)count;
 }
 

@@ -35,10 +35,12 @@ static int is_sound(const SSL *connection, const uint8_t *record, size_t length)
     return is_sealed ? length >= overhead(connection) : type != SSL3_RT_APPLICATION_DATA;
 }
 
-/// Whether OpenSSL would keep the record until there is a key.
+/// Whether OpenSSL would keep the record until there is a key. Behind the ChangeCipherSpec there is one, and what is
+/// forged is dropped: if it counted then, it would keep out the client's own Finished.
 static int is_early(const SSL *connection, const uint8_t *record) {
     int is_sealed = record[3] || record[4];
-    return is_sealed && record[0] != SSL3_RT_APPLICATION_DATA && !SSL_is_init_finished(connection);
+    int has_key = SSL_is_init_finished(connection) || SSL_get_state(connection) == TLS_ST_SR_CHANGE;
+    return is_sealed && record[0] != SSL3_RT_APPLICATION_DATA && !has_key;
 }
 
 enum kymo_dtls_cut kymo_dtls_give(struct kymo_dtls *one, const uint8_t *datagram, size_t count) {

@@ -157,6 +157,10 @@ final class DatagramTLSConnection {
         return unsafe UnsafeBufferPointer(start: identity, count: count).map(UInt8.init(bitPattern:))
     }
 
+    /// When the first of the certificates ends by which the client was found good, in seconds since 1970; the largest
+    /// number without one.
+    var goodUntil: Int64 { unsafe kymo_dtls_good_until(one) }
+
     /// Why the key or certificate of the client is not good any more in `context`; nil when it is.
     @unsafe
     func withdrawal(in context: OpaquePointer) -> String? {
