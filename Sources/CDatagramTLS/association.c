@@ -62,7 +62,9 @@ int kymo_dtls_listen(
     BIO_ADDR *address = BIO_ADDR_new();
     if (!address) return 0;
     ERR_clear_error();
+    one->is_listening = 1;
     int result = DTLSv1_listen(one->connection, address);
+    one->is_listening = 0;
     BIO_ADDR_free(address);
     ERR_clear_error();
     one->datagram = NULL;

@@ -21,6 +21,21 @@ static size_t fitting(const uint8_t *datagram, size_t count, size_t size) {
     return place;
 }
 
+/// Numbers the records without a key in `count` bytes anew, behind all that a client has. Nothing seals their numbers:
+/// one that was forged with a high number would have OpenSSL drop those of the client as old.
+static void number(struct kymo_dtls *one, uint8_t *bytes, size_t count) {
+    for (size_t place = 0; count - place >= KYMO_DTLS_HEAD_BYTES;) {
+        uint8_t *record = bytes + place;
+        size_t length = KYMO_DTLS_HEAD_BYTES + (size_t)(record[11] << 8 | record[12]);
+        if (length > count - place) return;
+        if (!record[3] && !record[4]) {
+            uint64_t sequence = (uint64_t)1 << 40 | one->plain++;
+            for (int byte = 0; byte < 6; byte++) record[5 + byte] = (uint8_t)(sequence >> (40 - 8 * byte));
+        }
+        place += length;
+    }
+}
+
 static int read_datagram(BIO *bio, char *bytes, int size) {
     struct kymo_dtls *one = BIO_get_data(bio);
     BIO_clear_retry_flags(bio);
@@ -33,6 +48,7 @@ static int read_datagram(BIO *bio, char *bytes, int size) {
     size_t count = fitting(one->datagram, one->count, (size_t)size);
     if (count == 0) count = one->count = (size_t)size;
     memcpy(bytes, one->datagram, count);
+    if (!one->is_listening) number(one, (uint8_t *)bytes, count);
     one->datagram = count < one->count ? one->datagram + count : NULL;
     one->count -= count;
     return (int)count;

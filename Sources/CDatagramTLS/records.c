@@ -27,6 +27,8 @@ static size_t longest(const SSL *connection) {
 
 static int is_sound(const SSL *connection, const uint8_t *record, size_t length) {
     int type = record[0], is_sealed = record[3] || record[4];
+    // There is one key, since nobody agrees on another; OpenSSL keeps what may be of a later one.
+    if (record[3] || record[4] > 1) return 0;
     if (type < SSL3_RT_CHANGE_CIPHER_SPEC || type > SSL3_RT_APPLICATION_DATA || length > longest(connection)) return 0;
     // OpenSSL takes an alert of every version, and the rest of a ClientHello that came in fragments: its records may
     // still say 1.0 (RFC 6347, section 4.2.1). Nothing else.

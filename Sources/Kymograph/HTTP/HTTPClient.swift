@@ -24,13 +24,15 @@ final class HTTPClient {
     private let handle: @Sendable (ReceivedRequest) -> HTTPAnswer
     /// Hears why there is no TLS with the client.
     private let failed: @Sendable (String) -> Void
+    /// Whether the files by which the client came still hold.
+    private let isCurrent: () -> Bool
     /// The answer that another thread makes, and whether it is to have a body and is not the last.
     private var later: (answer: LaterAnswer, withBody: Bool, keeps: Bool)?
     private var reader: HTTPRequestReader
     private var output: [UInt8] = []
     private var sent = 0
-    /// Whether the last reading has not filled its room: what TLS holds then is a part of a record at most, and the
-    /// descriptor tells when the rest has come.
+    /// Whether the last reading has given nothing: what TLS holds then is a part of a record at most, and the descriptor
+    /// tells when the rest has come.
     private var hasReadAll = true
     /// Whether the client sends nothing any more.
     private var hasEnded = false
@@ -45,15 +47,17 @@ final class HTTPClient {
     private(set) var since = ContinuousClock.now
 
     /// A client at `descriptor`; `bell` is raised when another thread has made a part of an answer. What is refused
-    /// before `handle` sees it gets the fields `guarding`, and `failed` hears why there is no TLS with the client.
+    /// before `handle` sees it gets the fields `guarding`, and `failed` hears why there is no TLS with the client. With
+    /// the answer before which `isCurrent` is false, the connection ends.
     init(
         _ descriptor: Descriptor, by transport: StreamTransport = .plain, _ limits: HTTPLimits, bell: Descriptor,
         guarding: [ReceivedRequest.Field] = [], failed: @escaping @Sendable (String) -> Void = { _ in },
+        isCurrent: @escaping () -> Bool = { true },
         handle: @escaping @Sendable (ReceivedRequest) -> HTTPAnswer
     ) {
         self.descriptor = descriptor
         self.transport = transport
-        self.failed = failed
+        (self.failed, self.isCurrent) = (failed, isCurrent)
         self.limits = limits
         self.bell = bell
         self.guarding = guarding
@@ -155,7 +159,7 @@ final class HTTPClient {
 
     private func receive(_ chunk: inout [UInt8]) {
         let count = HTTPSocket.receive(descriptor.raw, transport, into: &chunk)
-        hasReadAll = count < chunk.count
+        hasReadAll = count <= 0
         switch count {
         case 0: hasEnded = true
         case ..<0: if count != -Int(EAGAIN), count != -Int(EINTR) { close() }
@@ -185,7 +189,7 @@ final class HTTPClient {
     }
 
     private func reply(to request: ReceivedRequest) {
-        let (withBody, keeps) = (request.method != "HEAD", request.keepsConnection)
+        let (withBody, keeps) = (request.method != "HEAD", request.keepsConnection && isCurrent())
         switch handle(request) {
         case .reply(let reply): put(reply, withBody: withBody, keeps: keeps)
         case .later(let answer):

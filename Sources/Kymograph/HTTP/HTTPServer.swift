@@ -54,13 +54,15 @@ final class HTTPServer: Sendable {
         isRunning.store(true, ordering: .releasing)
         WorkerThread.start(name) { [self] in
             run { [bell, limits] raw in
-                guard let transport = transport(raw, notes) else { return nil }
+                let context = tls?.current(note: notes)
+                let secure = context?.accept(raw)
+                if context != nil, secure == nil { return nil }
                 let failed: @Sendable (String) -> Void = { fault in
                     notes("no TLS with \(NetworkAddress.peer(of: raw)?.host ?? "a client that has gone"): \(fault)")
                 }
                 return HTTPClient(
-                    Descriptor(raw), by: transport, limits, bell: bell, guarding: guarding, failed: failed,
-                    handle: handle)
+                    Descriptor(raw), by: secure.map { .tls($0) } ?? .plain, limits, bell: bell, guarding: guarding,
+                    failed: failed, isCurrent: { context === self.tls?.current(note: notes) }, handle: handle)
             }
             listener.close()
             isRunning.store(false, ordering: .releasing)
@@ -98,12 +100,6 @@ final class HTTPServer: Sendable {
     }
 
     // MARK: The thread
-
-    /// How the bytes of the new connection `raw` come and go; nil when there is no memory for it.
-    private func transport(_ raw: Int32, _ notes: (String) -> Void) -> StreamTransport? {
-        guard let tls else { return .plain }
-        return tls.current(note: notes).accept(raw).map { .tls($0) }
-    }
 
     private func run(_ client: (Int32) -> HTTPClient?) {
         var clients: [HTTPClient] = []

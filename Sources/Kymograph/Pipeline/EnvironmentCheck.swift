@@ -199,7 +199,14 @@ package struct EnvironmentCheck {
 
     private mutating func checkAdmin(_ address: NetworkAddress, _ tls: SourceTLS) {
         do throws(SourceError) {
-            _ = try tls.open("http \(address.text)")
+            let hosts = try tls.open("http \(address.text)")?.renewedHosts()
+            if let hosts, settings.console.isEnabled, !address.isLoopback, hosts.allSatisfy({ $0.hasPrefix("*.") }) {
+                add(
+                    .warning, origin("http.certificateFile", flag: "http.certificateFile"),
+                    "its certificate is for no host by its full name, and the console is there for none by which others "
+                        + "come",
+                    advice: "give it a certificate with the name of this machine as subjectAltName")
+            }
         } catch {
             add(PipelineError(error), origin("http.certificateFile", flag: "http.certificateFile"))
         }

@@ -153,6 +153,27 @@ import Testing
         #expect(String(decoding: half.output, as: UTF8.self).contains("HTTP/1.1 200"))
     }
 
+    /// Messages of the handshake that come without end would keep all others waiting: their connection ends.
+    @Test func keyUpdatesWithoutEnd() throws {
+        let secured = try start()
+        let client = try ChildProcess(
+            "openssl",
+            ["s_client", "-connect", "127.0.0.1:\(secured.port)", "-CAfile", authority.certificate, "-tls1_3"],
+            input: .pipe)
+        try Waiting.until("a handshake") { String(decoding: client.output, as: UTF8.self).contains("Verify return") }
+        var updates = 0
+        while updates < 1_000, client.write(Array("k\n".utf8)) {
+            updates += 1
+            // What is read at once is one command.
+            Thread.sleep(forTimeInterval: 0.005)
+        }
+        _ = try client.wait()
+        let told = String(decoding: client.output, as: UTF8.self)
+        #expect(told.matches(of: /KEYUPDATE/).count > 150, "\(told.suffix(2_000))")
+        #expect(updates < 1_000 && told.contains("closed"), "\(updates) \(told.suffix(300))")
+        #expect(try secured.get("/livez").text == "ok\n\n200")
+    }
+
     private static let halfARecord = """
         import socket, ssl, sys
         port, authority, host = sys.argv[1:]

@@ -73,6 +73,7 @@ final class TLSConnection {
                 if result != -Int(EAGAIN) { met = result }
                 return filled
             }
+            unsafe kymo_tls_note_data(connection)
             filled += size
         }
         return filled
@@ -109,8 +110,15 @@ final class TLSConnection {
 
     private func failure(_ code: Int32, isReading: Bool) -> Int {
         let error = errno
+        guard unsafe kymo_tls_has_too_many_messages(connection) == 0 else {
+            return fail("it sends messages of the handshake without end")
+        }
         switch unsafe SSL_get_error(connection, code) {
         case SSL_ERROR_ZERO_RETURN: return isEstablished ? 0 : lose(ECONNRESET)
+        // A client that begins a message of the handshake, and does not end it, gets no answer before: whoever waits
+        // until it may be written to would be told at once, again and again.
+        case SSL_ERROR_WANT_READ where server == nil && !isReading:
+            return fail("it has begun a message that it does not end")
         case SSL_ERROR_WANT_READ: return -Int(EAGAIN)
         // A client that sends, and does not take what it has to hear first, would keep the lane busy.
         case SSL_ERROR_WANT_WRITE: return isReading ? fail("it does not take what it is sent") : -Int(EAGAIN)
@@ -121,7 +129,10 @@ final class TLSConnection {
             return -Int(EPIPE)
         default:
             if kymo_tls_is_cut() == 1 { return lose(ECONNRESET) }
-            hasMetPlainHTTP = ERR_GET_REASON(ERR_peek_last_error()) == SSL_R_HTTP_REQUEST
+            let last = ERR_peek_last_error()
+            hasMetPlainHTTP =
+                ERR_GET_LIB(last) == ERR_LIB_SSL
+                && [SSL_R_HTTP_REQUEST, SSL_R_HTTPS_PROXY_REQUEST].contains(ERR_GET_REASON(last))
             return fail(reason)
         }
     }

@@ -23,7 +23,7 @@ final class Association {
         /// Who the client is, by the list of peers; nil without one.
         let access: StreamAccess?
         /// When its certificate ends, or one above it, in seconds since 1970; the largest number without one.
-        let goodUntil: Int64
+        var goodUntil: Int64
         /// When a payload came last, or else when it began.
         var lastReceived: ContinuousClock.Instant
     }

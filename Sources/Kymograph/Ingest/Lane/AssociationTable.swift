@@ -148,7 +148,8 @@ final class AssociationTable {
             if association.established == nil { establishedCount += 1 }
             let established = Association.Established(
                 connection: handshake.connection, context: handshake.context, random: handshake.random, begun: now,
-                access: access(), goodUntil: handshake.connection.goodUntil, lastReceived: now)
+                access: access(), goodUntil: handshake.connection.goodUntil(withAuthorities: true),
+                lastReceived: now)
             nextEnd = min(nextEnd, established.goodUntil)
             association.established = established
             association.handshake = nil
@@ -217,6 +218,8 @@ final class AssociationTable {
         guard let established = association.established, established.context !== context else { return nil }
         guard let reason = context.withdrawal(of: established.connection) else {
             association.established?.context = context
+            // By authorities that may be others now.
+            association.established?.goodUntil = established.connection.goodUntil(withAuthorities: false)
             return nil
         }
         end(association, tells: true)
