@@ -17,22 +17,27 @@ struct Export: ParsableCommand {
             files in DIR/day=2026-03-01/type=heartRate/. The files appear when all of them are complete. A folder that \
             has files of an earlier export is refused (73).
 
+            A bulk export is a file of NDJSON for each type of resource, and manifest.json, which lists them as HL7's \
+            Bulk Data Access has it, with --base-url before their names.
+
             Example: kymo export --data /var/lib/kymo --format csv --type heartRate > heartrate.csv
             Example: kymo export --data /var/lib/kymo --format parquet --out readings --from 2026-03-01T00:00:00Z
             """)
 
     enum Format: String, ExpressibleByArgument, CaseIterable {
-        case ndjson, csv, parquet
+        case ndjson, csv, parquet, bulk
     }
 
     @OptionGroup var archive: ArchiveOptions
 
     @Option(
-        help: ArgumentHelp("Observations as NDJSON, or readings as CSV or Parquet.", valueName: "ndjson|csv|parquet"))
+        help: ArgumentHelp(
+            "Observations as NDJSON, readings as CSV or Parquet, or files for a bulk import.",
+            valueName: "ndjson|csv|parquet|bulk"))
     var format = Format.ndjson
 
     @Option(
-        help: ArgumentHelp("Folder for Parquet files, made if it is not there.", valueName: "dir"),
+        help: ArgumentHelp("Folder for Parquet and bulk files, made if it is not there.", valueName: "dir"),
         completion: .directory)
     var out: String?
 
@@ -43,24 +48,33 @@ struct Export: ParsableCommand {
             valueName: "0…37"))
     var decimals: Int?
 
+    @Option(help: ArgumentHelp("What the manifest of a bulk export has before names of files.", valueName: "url"))
+    var baseURL: String?
+
     /// Windows that are read at a time.
     private static let page = 500
 
     func validate() throws {
-        if format != .ndjson { try archive.refuseIDs(with: "--format \(format.rawValue)") }
-        if format == .parquet {
-            guard let out, !out.isEmpty else {
-                throw ValidationError(
-                    "--format parquet writes files, not to standard output: name a folder with --out DIR")
-            }
-            guard (0...37).contains(decimals ?? 18) else { throw ValidationError("--decimals must be 0…37") }
-        } else {
-            guard out == nil else {
-                throw ValidationError(
-                    "--out is the folder of Parquet files, and --format \(format.rawValue) goes to standard output: "
-                        + "redirect that, or add --format parquet")
-            }
-            guard decimals == nil else { throw ValidationError("--decimals needs --format parquet") }
+        switch format {
+        case .ndjson: break
+        case .csv, .parquet: try archive.refuseIDs(with: "--format \(format.rawValue)")
+        case .bulk: break
+        }
+        if let decimals {
+            guard format == .parquet else { throw ValidationError("--decimals needs --format parquet") }
+            guard (0...37).contains(decimals) else { throw ValidationError("--decimals must be 0…37") }
+        }
+        guard baseURL == nil || format == .bulk else { throw ValidationError("--base-url needs --format bulk") }
+        let isFolder = format == .parquet || format == .bulk
+        guard isFolder || out == nil else {
+            throw ValidationError(
+                "--out is the folder of --format parquet and bulk, and \(format.rawValue) goes to standard output: "
+                    + "redirect that")
+        }
+        guard !isFolder || !(out ?? "").isEmpty else {
+            throw ValidationError(
+                "--format \(format.rawValue) writes files, and nothing to standard output: name a folder with --out DIR"
+            )
         }
     }
 
@@ -79,6 +93,7 @@ struct Export: ParsableCommand {
             }
         case .csv: try exportReadings(reader, &written)
         case .parquet: try exportParquet(reader, &written)
+        case .bulk: try exportBulk(reader, &written)
         }
     }
 

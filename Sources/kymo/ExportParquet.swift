@@ -27,11 +27,16 @@ extension Export {
             try publish(&table.folder)
         } catch {
             table.folder.abandon()
-            guard let error = error as? SinkError else { throw error }
-            // What is full or fails while it is written is no mistake of the command line.
-            let isOfDisk = error.kind == .diskFull || error.kind == .syncFailed
-            throw StandardError.exit(error.message, code: isOfDisk ? ExitStatus.ioError : error.exitCode)
+            throw Self.exit(error)
         }
+    }
+
+    /// What ends the command for `error`: its own message and status where it is one of files.
+    static func exit(_ error: any Error) -> any Error {
+        guard let error = error as? SinkError else { return error }
+        // What is full or fails while it is written is no mistake of the command line.
+        let isOfDisk = error.kind == .diskFull || error.kind == .syncFailed
+        return StandardError.exit(error.message, code: isOfDisk ? ExitStatus.ioError : error.exitCode)
     }
 
     private func table(_ reader: StoreReader) throws -> Table {
@@ -39,9 +44,10 @@ extension Export {
         let (set, options, lacking) = try archive.tableMappings(reader)
         let kinds = set.readingKinds
         if !lacking.isEmpty {
+            let names = lacking.joined(separator: ", ")
             StandardError.write(
-                "kymo: the mappings have no template for \(lacking.joined(separator: ", ")): their rows have no code and no "
-                    + "Observation; name the mappings of 'kymo run' with --mapping or --config to add them\n")
+                "kymo: the mappings have no template for \(names): their rows have no code and no Observation; name "
+                    + "the mappings of 'kymo run' with --mapping or --config to add them\n")
         }
         do throws(SinkError) {
             let folder = try ParquetFolder(
@@ -93,7 +99,7 @@ extension Export {
         let decimals = decimals ?? 18
         StandardError.write(
             "kymo: \(CountText.of(folder.inexpressible, "number")) with more than \(decimals) decimals, or more than "
-                + "\(38 - decimals) digits before the point: the column 'value' is empty there, and 'text' has the digits; "
-                + "--decimals moves the point\n")
+                + "\(38 - decimals) digits before the point: the column 'value' is empty there, and 'text' has the "
+                + "digits; --decimals moves the point\n")
     }
 }

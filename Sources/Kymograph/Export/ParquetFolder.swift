@@ -1,4 +1,3 @@
-import Glibc
 package import KymographCore
 
 /// A folder of Parquet files of readings: one for each day and type, or several where memory does not allow for one.
@@ -22,10 +21,7 @@ package struct ParquetFolder: ~Copyable {
     private var open: [ParquetFile] = []
     private var isCurrent = false
     private var uses = 0
-    /// Names of whole files, and those that they are to get.
-    private var whole: [(hidden: String, name: String)] = []
-    /// Folders that were made, outer ones first.
-    private var made: [String] = []
+    private var files = HiddenFiles()
     private var series: SeriesIdentity?
     private var window: Range<Int64>?
     private var name: ResourceName?
@@ -36,14 +32,14 @@ package struct ParquetFolder: ~Copyable {
 
     /// The folder `path`, which is made if it is not there. Numbers have `decimals` digits behind the point; `kinds`
     /// are those of all types, `sources` the names by number; `notes` are for readers of the files.
+    ///
+    /// - Throws: ``SinkError`` when the folder cannot be used.
     package init(
         _ path: String, decimals: Int, kinds: [ReadingKind], sources: [Int: String],
         notes: [(key: String, value: String)]
     ) throws(SinkError) {
         (self.path, self.decimals, self.kinds, self.sources, self.notes) = (path, decimals, kinds, sources, notes)
-        try make(path)
-        let code = FileSystem.making(in: path)
-        guard code >= 0 else { throw .system(-code, "write to the directory", path) }
+        try files.makeRoot(path)
     }
 
     // MARK: Rows
@@ -60,6 +56,8 @@ package struct ParquetFolder: ~Copyable {
     }
 
     /// Appends the rows of `reading`.
+    ///
+    /// - Throws: ``SinkError`` when a file cannot be written.
     package mutating func append(_ reading: Measurement, _ payload: ByteView) throws(SinkError) {
         let instant = reading.instant.nanoseconds
         if !isCurrent || instant < open[open.count - 1].day || instant - open[open.count - 1].day >= Self.day {
@@ -73,6 +71,8 @@ package struct ParquetFolder: ~Copyable {
     }
 
     /// Ends the readings of a window.
+    ///
+    /// - Throws: ``SinkError`` when a file cannot be written.
     package mutating func endWindow() throws(SinkError) {
         var load = open.reduce(0) { $0 + $1.rows.load }
         while load > Self.mostBytes, let largest = open.max(by: { $0.rows.load < $1.rows.load }) {
@@ -111,67 +111,43 @@ package struct ParquetFolder: ~Copyable {
     private mutating func begun(day: Int64, type: Int) throws(SinkError) -> ParquetFile {
         let outer = "\(path)/\(PartitionName.day(Instant(nanoseconds: day)))"
         let folder = "\(outer)/\(PartitionName.type(kinds[type].type.name))"
-        try make(outer)
-        try make(folder)
+        try files.make(outer)
+        try files.make(folder)
         if let other = FileSystem.names(in: folder).first(where: { $0.hasSuffix(".parquet") && !$0.hasPrefix(".") }) {
             throw SinkError(
                 kind: .inUse,
                 message: "\(folder) has \(other) of an earlier export, whose readings would be counted twice; "
                     + "name another folder, or remove this one")
         }
-        var number = 0
-        while true {
-            let name = "part-\(number).parquet"
-            if let file = try GrowingFile("\(folder)/.\(name).\(getpid())") {
-                return try ParquetFile(
-                    file, day: day, type: type, name: "\(folder)/\(name)",
-                    rows: ReadingRows(decimals: decimals, sources: sources))
-            }
-            number += 1
-        }
-    }
-
-    private mutating func make(_ folder: String) throws(SinkError) {
-        let code = FileSystem.createDirectory(folder, mode: 0o700)
-        if code >= 0 { made.append(folder) }
-        guard code >= 0 || code == -EEXIST else { throw .system(-code, "create the directory", folder) }
+        let rows = ReadingRows(decimals: decimals, sources: sources)
+        return try ParquetFile(try files.begin(in: folder, "part", ".parquet"), day: day, type: type, rows: rows)
     }
 
     private mutating func finish(_ file: ParquetFile) throws(SinkError) {
         let notes = notes + [("kymo.type", kinds[file.type].type.name)]
-        whole.append((file.hidden, file.name))
+        files.add(file.hidden, as: file.name)
         try file.finish(&writer, notes)
         rows += file.rowCount
         inexpressible += file.rows.inexpressible
     }
 
     /// Ends all files and gives them their names. Says how many there are.
+    ///
+    /// - Throws: ``SinkError`` when a file cannot be written.
     package mutating func publish() throws(SinkError) -> Int {
         isCurrent = false
         while let file = open.last {
             try finish(file)
             open.removeLast()
         }
-        for (place, file) in whole.enumerated() {
-            let code = FileSystem.renameExclusively(file.hidden, to: file.name)
-            guard code >= 0 else {
-                for former in whole[..<place] { FileSystem.remove(former.name) }
-                throw .system(-code, "rename to", file.name)
-            }
-        }
-        for folder in Set(whole.map { FileSystem.folder(of: $0.name) }).sorted() + made.reversed() {
-            let code = FileSystem.synchronise(folder: folder)
-            guard code >= 0 else { throw .system(-code, "make durable", folder) }
-        }
-        let count = whole.count
-        whole = []
+        let count = files.count
+        try files.publish()
         return count
     }
 
     /// Removes what is not published, as far as that is possible.
     package mutating func abandon() {
         for file in open { FileSystem.remove(file.hidden) }
-        for file in whole { FileSystem.remove(file.hidden) }
-        for folder in made.reversed() { FileSystem.removeDirectory(folder) }
+        files.abandon()
     }
 }

@@ -1,4 +1,3 @@
-import Glibc
 import KymographCore
 
 /// Compresses the pages of Parquet files and writes them; one for all files that grow.
@@ -22,50 +21,6 @@ struct PageWriter: ~Copyable {
     }
 }
 
-/// A file that has a hidden name until it is whole.
-struct GrowingFile: ~Copyable {
-    let path: String
-    private let descriptor: Descriptor
-
-    /// Makes the file; nil when there is one.
-    init?(_ path: String) throws(SinkError) {
-        self.path = path
-        let raw = FileSystem.open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, mode: 0o600)
-        if raw == -EEXIST { return nil }
-        guard raw >= 0 else { throw .system(-raw, "create", path) }
-        descriptor = Descriptor(raw)
-    }
-
-    /// Appends `bytes`.
-    func write(_ bytes: [UInt8]) throws(SinkError) {
-        let code = bytes.withByteView { append($0) }
-        guard code == 0 else { throw .system(code, "write", path) }
-    }
-
-    /// Appends `bytes`.
-    func write(_ bytes: ByteView) throws(SinkError) {
-        let code = append(bytes)
-        guard code == 0 else { throw .system(code, "write", path) }
-    }
-
-    /// Appends `bytes`; 0 or an errno.
-    private func append(_ bytes: ByteView) -> Int32 {
-        var done = 0
-        while done < bytes.count {
-            let size = FileSystem.write(descriptor.raw, bytes[done..<bytes.count])
-            if size < 0 { return Int32(-size) }
-            done += size
-        }
-        return 0
-    }
-
-    /// Makes the content durable, and closes the file.
-    func finish() throws(SinkError) {
-        guard fsync(descriptor.raw) == 0 || errno == EINVAL else { throw .system(errno, "make durable", path) }
-        descriptor.close()
-    }
-}
-
 /// A Parquet file of readings that grows, row group by row group.
 final class ParquetFile {
     /// Nanoseconds since the epoch at which the day of its readings begins.
@@ -85,9 +40,9 @@ final class ParquetFile {
 
     /// Begins the file that has been made.
     init(
-        _ file: consuming GrowingFile, day: Int64, type: Int, name: String, rows: consuming ReadingRows
+        _ file: consuming GrowingFile, day: Int64, type: Int, rows: consuming ReadingRows
     ) throws(SinkError) {
-        (self.day, self.type, self.name, hidden) = (day, type, name, file.path)
+        (self.day, self.type, name, hidden) = (day, type, file.name, file.path)
         footer = rows.footer()
         self.rows = rows
         try file.write(ParquetFooter.magic)
