@@ -34,11 +34,14 @@ def lines():
 
 def fill():
     """Brings the readings into a store."""
-    command = [KYMO, "run", "--stdin", "--data", DATA, "--out", "none"]
+    command = [KYMO, "run", "--stdin", "--data", DATA, "--out", str(FOLDER / "out")]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stderr=subprocess.PIPE) as process:
-        for chunk in lines():
-            process.stdin.write(chunk)
-        process.stdin.close()
+        try:
+            for chunk in lines():
+                process.stdin.write(chunk)
+            process.stdin.close()
+        except BrokenPipeError:
+            pass
         error = process.stderr.read().decode()
     if process.returncode != 0:
         sys.exit(f"kymo run failed: {error}")
@@ -76,7 +79,7 @@ def main():
     rows = sum(pyarrow.parquet.ParquetFile(part).metadata.num_rows for part in parts)
     size = sum(part.stat().st_size for part in parts)
     other, other_size = rival(parts)
-    print(f"parquet: {rows:,} readings in {len(parts)} files")
+    print(f"parquet: {rows:,} readings; files: {len(parts)}")
     print(f"bytes per reading: {size / rows:.3f} ({MOST_BYTES} at most); by pyarrow {other_size / rows:.3f}")
     print(f"readings per second: {rows / seconds:,.0f} from the store; by pyarrow {rows / other:,.0f} from memory")
     print(f"peak memory: {memory:.0f} MiB ({MOST_MEMORY} at most)")

@@ -11,8 +11,21 @@ enum PartitionName {
     /// The folder of a type. What is no letter, digit, hyphen, underscore or full stop of ASCII is escaped by per cent
     /// signs, so that no name leads out of the folder above. Of a long one a digest takes the place of the end.
     static func type(_ name: String) -> String {
-        var escaped = "type="
-        for byte in name.utf8 {
+        let pieces = name.unicodeScalars.map { escaped(String($0)) }
+        let whole = "type=\(pieces.joined())"
+        guard whole.utf8.count > longest else { return whole }
+        // Between characters: readers undo the escapes, and refuse what is no UTF-8 then.
+        var head = "type="
+        for piece in pieces {
+            guard head.utf8.count + piece.utf8.count <= longest - 65 else { break }
+            head += piece
+        }
+        return "\(head)~\(Digest256.hex(of: Array(name.utf8)))"
+    }
+
+    private static func escaped(_ text: String) -> String {
+        var escaped = ""
+        for byte in text.utf8 {
             if isPlain(byte) {
                 escaped.unicodeScalars.append(Unicode.Scalar(byte))
             } else {
@@ -20,11 +33,7 @@ enum PartitionName {
                 escaped += digits.utf8.count < 2 ? "%0\(digits)" : "%\(digits)"
             }
         }
-        guard escaped.utf8.count > longest else { return escaped }
-        // Not within an escape.
-        var head = escaped.prefix(longest - 66)
-        while head.suffix(2).contains("%") { head.removeLast() }
-        return "\(head)~\(Digest256.hex(of: Array(name.utf8)))"
+        return escaped
     }
 
     private static func isPlain(_ byte: UInt8) -> Bool {

@@ -160,7 +160,7 @@ struct ParquetExportTests {
         defer { child.signal(9) }
         let address = try child.addresses()[0].replacing("udp ", with: "")
         let lines = run.folder.write("lines", Readings.heartRates(50).joined(separator: "\n"))
-        let sent = try Kymo.run(["replay", lines, "--udp", address])
+        let sent = try Kymo.run(["replay", lines, "--udp", address, "--speed", "max"])
         #expect(sent.end == .exit(0), "\(sent.error)")
         try Waiting.until("50 readings") {
             try run.command("export", "--format", "csv", "--open").lines.count == 51
