@@ -1,7 +1,7 @@
 import Synchronization
 
-/// The TLS of a source or another listener, which reads its files again when they have changed: certificates are renewed
-/// without a restart, and connections that are open go on as they are. For any thread.
+/// The TLS of a source or another listener, which reads its files again when they have changed: certificates are
+/// renewed without a restart, and connections that are open go on as they are. For any thread.
 package final class RenewedTLS: Sendable {
     /// How often the files are looked at, at most.
     private static let interval = Duration.seconds(1)
