@@ -65,6 +65,9 @@ struct Export: ParsableCommand {
             guard (0...37).contains(decimals) else { throw ValidationError("--decimals must be 0…37") }
         }
         guard baseURL == nil || format == .bulk else { throw ValidationError("--base-url needs --format bulk") }
+        guard (baseURL ?? "").utf8.allSatisfy({ 0x21...0x7E ~= $0 }) else {
+            throw ValidationError("--base-url has blanks, or letters that a URL has in escaped form only")
+        }
         let isFolder = format == .parquet || format == .bulk
         guard isFolder || out == nil else {
             throw ValidationError(

@@ -54,7 +54,7 @@ extension Export {
                 out ?? "", decimals: decimals ?? 18, kinds: kinds, sources: sources, notes: [])
             return Table(encoder: ArchiveEncoder(set: set, options: options), folder: folder, kinds: kinds)
         } catch {
-            throw StandardError.exit(error.message, code: error.exitCode)
+            throw Self.exit(error)
         }
     }
 

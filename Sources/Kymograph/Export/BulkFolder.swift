@@ -57,7 +57,7 @@ package struct BulkFolder: ~Copyable {
         try file.finish()
         count += file.count
         var url = ByteWriter()
-        url.appendJSON(base + file.name.dropFirst(path.utf8.count + 1))
+        url.appendJSON(base + String(decoding: file.name.utf8.dropFirst(path.utf8.count + 1), as: UTF8.self))
         output.append("{\"type\":\"\(file.type)\",\"url\":\"\(url.view.string)\",\"count\":\(file.count)}")
     }
 
@@ -76,9 +76,7 @@ package struct BulkFolder: ~Copyable {
             "outputFormat":"application/fhir+ndjson","output":[\(parts)],"error":[]}
 
             """
-        guard let file = try GrowingFile(Self.manifest, in: path) else {
-            throw SinkError(kind: .inUse, message: "another export writes to \(path); name another folder")
-        }
+        let file = try GrowingFile(Self.manifest, in: path)
         files.add(file.path, as: file.name)
         try file.write(Array(text.utf8))
         try file.finish()

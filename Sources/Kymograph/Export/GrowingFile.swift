@@ -8,13 +8,12 @@ struct GrowingFile: ~Copyable {
     let path: String
     private let descriptor: Descriptor
 
-    /// Makes the file that is to be called `name`; nil when there is one.
-    init?(_ name: String, in folder: String) throws(SinkError) {
+    /// Makes the file that is to be called `name`.
+    init(_ name: String, in folder: String) throws(SinkError) {
         self.name = "\(folder)/\(name)"
-        // Of this process alone: a name that a killed export has left is of no matter.
-        path = "\(folder)/.\(name).\(getpid())"
+        // Of this export alone: a name that a killed one has left is of no matter.
+        path = "\(folder)/.\(name).\(String(UInt64.random(in: 1 << 32...UInt64.max), radix: 36))"
         let raw = FileSystem.open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, mode: 0o600)
-        if raw == -EEXIST { return nil }
         guard raw >= 0 else { throw .system(-raw, "create", path) }
         descriptor = Descriptor(raw)
     }
@@ -55,6 +54,8 @@ struct HiddenFiles: ~Copyable {
     private var whole: [(hidden: String, name: String)] = []
     /// Folders that were made, outer ones first.
     private var made: [String] = []
+    /// The numbers of the next files, by folder and name.
+    private var numbers: [String: Int] = [:]
 
     /// How many are whole.
     var count: Int { whole.count }
@@ -73,13 +74,11 @@ struct HiddenFiles: ~Copyable {
         guard code >= 0 else { throw .system(-code, "write to the directory", folder) }
     }
 
-    /// Makes a file in `folder` that is to be called `name` and a number, then `suffix`: the first that is free.
-    func begin(in folder: String, _ name: String, _ suffix: String) throws(SinkError) -> GrowingFile {
-        var number = 0
-        while true {
-            if let file = try GrowingFile("\(name)-\(number)\(suffix)", in: folder) { return file }
-            number += 1
-        }
+    /// Makes a file in `folder` that is to be called `name` and a number, then `suffix`: the first is number 0.
+    mutating func begin(in folder: String, _ name: String, _ suffix: String) throws(SinkError) -> GrowingFile {
+        let number = numbers["\(folder)/\(name)", default: 0]
+        numbers["\(folder)/\(name)"] = number + 1
+        return try GrowingFile("\(name)-\(number)\(suffix)", in: folder)
     }
 
     /// Notes that the file with the name `hidden` is to be called `name`.

@@ -23,6 +23,9 @@ struct PageWriter: ~Copyable {
 
 /// A Parquet file of readings that grows, row group by row group.
 final class ParquetFile {
+    /// Nanoseconds of a day.
+    static let dayLength: Int64 = 86_400_000_000_000
+
     /// Nanoseconds since the epoch at which the day of its readings begins.
     let day: Int64
     /// Their type.
@@ -47,6 +50,12 @@ final class ParquetFile {
         self.rows = rows
         try file.write(ParquetFooter.magic)
         self.file = file
+    }
+
+    /// Whether `instant`, in nanoseconds since the epoch, is of its day; however far away it is.
+    func has(_ instant: Int64) -> Bool {
+        let (after, isFar) = instant.subtractingReportingOverflow(day)
+        return !isFar && after >= 0 && after < Self.dayLength
     }
 
     /// Makes the rows a row group.

@@ -4,12 +4,12 @@ package import KymographCore
 ///
 /// Files have hidden names until all of them are whole, so that nobody reads a part of an export for all of it.
 package struct ParquetFolder: ~Copyable {
-    /// Most files that grow at a time. Windows come latest start first, so that few days are open at a time; those of
-    /// correlations come in any order.
-    private static let mostOpen = 32
+    /// Most files that grow at a time, as far as the process may have so many. Windows come latest start first, and of
+    /// all types in turns; those of correlations come in any order.
+    private let mostOpen = max(8, min(256, ProcessFacts.now().mostDescriptors - 40))
     /// About how many bytes of memory the rows of all growing files may take.
     private static let mostBytes = 24 << 20
-    private static let day: Int64 = 86_400_000_000_000
+    private static let day = ParquetFile.dayLength
 
     private let path: String
     private let decimals: Int
@@ -22,6 +22,8 @@ package struct ParquetFolder: ~Copyable {
     private var isCurrent = false
     private var uses = 0
     private var files = HiddenFiles()
+    /// Folders that were found to have no files of an earlier export.
+    private var checked: Set<String> = []
     private var series: SeriesIdentity?
     private var window: Range<Int64>?
     private var name: ResourceName?
@@ -60,7 +62,7 @@ package struct ParquetFolder: ~Copyable {
     /// - Throws: ``SinkError`` when a file cannot be written.
     package mutating func append(_ reading: Measurement, _ payload: ByteView) throws(SinkError) {
         let instant = reading.instant.nanoseconds
-        if !isCurrent || instant < open[open.count - 1].day || instant - open[open.count - 1].day >= Self.day {
+        if !isCurrent || !open[open.count - 1].has(instant) {
             try choose(day: Self.start(ofDayWith: instant))
         }
         let file = open[open.count - 1]
@@ -94,7 +96,7 @@ package struct ParquetFolder: ~Copyable {
         if let place = open.firstIndex(where: { $0.day == day && $0.type == series.type }) {
             open.append(open.remove(at: place))
         } else {
-            if open.count >= Self.mostOpen, let oldest = open.indices.min(by: { open[$0].lastUse < open[$1].lastUse }) {
+            if open.count >= mostOpen, let oldest = open.indices.min(by: { open[$0].lastUse < open[$1].lastUse }) {
                 try finish(open.remove(at: oldest))
             }
             open.append(try begun(day: day, type: series.type))
@@ -111,6 +113,20 @@ package struct ParquetFolder: ~Copyable {
     private mutating func begun(day: Int64, type: Int) throws(SinkError) -> ParquetFile {
         let outer = "\(path)/\(PartitionName.day(Instant(nanoseconds: day)))"
         let folder = "\(outer)/\(PartitionName.type(kinds[type].type.name))"
+        if checked.insert(folder).inserted { try check(folder, in: outer) }
+        let rows = ReadingRows(decimals: decimals, sources: sources)
+        let file = try files.begin(in: folder, "part", ".parquet")
+        let hidden = file.path
+        do throws(SinkError) {
+            return try ParquetFile(file, day: day, type: type, rows: rows)
+        } catch {
+            FileSystem.remove(hidden)
+            throw error
+        }
+    }
+
+    /// Makes `folder` if it is not there, and refuses one with files of an earlier export.
+    private mutating func check(_ folder: String, in outer: String) throws(SinkError) {
         try files.make(outer)
         try files.make(folder)
         if let other = FileSystem.names(in: folder).first(where: { $0.hasSuffix(".parquet") && !$0.hasPrefix(".") }) {
@@ -119,8 +135,6 @@ package struct ParquetFolder: ~Copyable {
                 message: "\(folder) has \(other) of an earlier export, whose readings would be counted twice; "
                     + "name another folder, or remove this one")
         }
-        let rows = ReadingRows(decimals: decimals, sources: sources)
-        return try ParquetFile(try files.begin(in: folder, "part", ".parquet"), day: day, type: type, rows: rows)
     }
 
     private mutating func finish(_ file: ParquetFile) throws(SinkError) {

@@ -31,8 +31,8 @@ final class HTTPClient {
     private var reader: HTTPRequestReader
     private var output: [UInt8] = []
     private var sent = 0
-    /// Whether the last reading has given nothing: what TLS holds then is a part of a record at most, and the descriptor
-    /// tells when the rest has come.
+    /// Whether the last reading has given nothing: what TLS holds then is a part of a record at most, and the
+    /// descriptor tells when the rest has come.
     private var hasReadAll = true
     /// Whether the client sends nothing any more.
     private var hasEnded = false

@@ -203,8 +203,8 @@ package struct EnvironmentCheck {
             if let hosts, settings.console.isEnabled, !address.isLoopback, hosts.allSatisfy({ $0.hasPrefix("*.") }) {
                 add(
                     .warning, origin("http.certificateFile", flag: "http.certificateFile"),
-                    "its certificate is for no host by its full name, and the console is there for none by which others "
-                        + "come",
+                    "its certificate is for no host by its full name, and the console is there for none by which "
+                        + "others come",
                     advice: "give it a certificate with the name of this machine as subjectAltName")
             }
         } catch {

@@ -1,6 +1,7 @@
 /// The columns of a table of readings whose values come again and again, in their order.
 enum ReadingColumn: Int, CaseIterable {
-    case device, patient, encounter, correlation, measurement, name, unit, unitSystem, text, kind, decimals
+    case device, patient, encounter, correlation, measurement, name, unit, unitSystem, factor, origin, text, kind,
+        decimals
     case codeSystem, code, componentSystem, componentCode
     case start, utcOffset, source, readingID, windowStart, windowEnd
     case resource, identifierSystem, identifier, status
@@ -16,6 +17,8 @@ enum ReadingColumn: Int, CaseIterable {
         case .name: ParquetColumn(name: "name", form: .text)
         case .unit: ParquetColumn(name: "unit", form: .text)
         case .unitSystem: ParquetColumn(name: "unit_system", form: .text)
+        case .factor: ParquetColumn(name: "factor", form: .text)
+        case .origin: ParquetColumn(name: "origin", form: .text)
         case .text: ParquetColumn(name: "text", form: .text)
         case .kind: ParquetColumn(name: "kind", form: .text)
         case .decimals: ParquetColumn(name: "decimals", form: .int32)

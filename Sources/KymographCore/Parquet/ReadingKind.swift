@@ -11,7 +11,11 @@ package struct ReadingKind: Sendable {
 
     /// What a value is.
     package struct Field: Sendable {
+        /// Of the values as they are; without a code where they are scaled.
         package var unit = Code()
+        /// What the Observation multiplies values by, and adds then, as the mapping writes it; nil where it does not.
+        package var factor: String?
+        package var origin: String?
         /// The component of the Observation that has it.
         package var component = Code()
 

@@ -163,6 +163,8 @@ package struct ReadingRows: ~Copyable {
         set(.name, slot < 0 ? nil : kind.type.valueNames[slot])
         set(.unit, field.unit.code)
         set(.unitSystem, field.unit.system)
+        set(.factor, field.factor)
+        set(.origin, field.origin)
         set(.componentSystem, field.component.system)
         set(.componentCode, field.component.code)
         set(.kind, slot < 0 ? nil : number != nil ? "number" : isSamples ? "samples" : "text")

@@ -141,6 +141,38 @@ struct ParquetExportTests {
         #expect(done.error.contains("'text' has the digits"))
     }
 
+    /// Numbers that the Observation scales have no unit: it is that of what the Observation makes of them.
+    @Test(arguments: [(#","factor":0.005,"origin":-2"#, "0.005 -2 None"), (#","factor":1,"origin":0"#, "None None mV")])
+    func scaledSamples(scale: String, expected: String) throws {
+        let run = StoredRun()
+        run.folder.write(
+            "m/device.json",
+            #"""
+            {"templateType":"CollectionContent","template":[{"templateType":"JsonPathContent","template":{
+            "typeName":"ecg","typeMatchExpression":"$..[?(@v)]","deviceIdExpression":"$.d",
+            "timestampExpression":"$.t","values":[{"valueName":"v","valueExpression":"$.v"}]}}]}
+            """#)
+        run.folder.write(
+            "m/fhir.json",
+            #"""
+            {"templateType":"CollectionFhir","template":[{"templateType":"CodeValueFhir","template":{
+            "typeName":"ecg","period":"1m","codes":[{"code":"c"}],
+            "value":{"valueType":"SampledData","valueName":"v","unit":"mV","code":"mV","defaultPeriod":1000\#(scale)}}}]}
+            """#)
+        let mapping = ["--mapping", run.folder.file("m/")]
+        _ = try run.run((0..<5).map { #"{"d":"e","t":"2026-03-01T10:00:0\#($0)Z","v":\#(400 + $0)}"# }, mapping)
+        let out = run.folder.file("table")
+        let arguments = ["export", "--format", "parquet", "--data", run.data, "--out", out]
+        #expect(try Kymo.run(arguments + mapping).end == .exit(0))
+        let script = """
+            import sys, pyarrow.dataset
+            rows = pyarrow.dataset.dataset(sys.argv[1], partitioning="hive").to_table().to_pylist()
+            print(*{(r["factor"], r["origin"], r["unit"]) for r in rows}.pop(), *(int(r["value"]) for r in rows))
+            """
+        let read = try ChildProcess(SharedMaterial.python, ["-c", script, out]).finish()
+        #expect(read.text == "\(expected) 400 401 402 403 404\n", "\(read.text) \(read.error)")
+    }
+
     /// Without the templates there are readings and units, and no codes; standard error says so.
     @Test func withoutTheMapping() throws {
         let (run, mapping) = try filled()

@@ -99,6 +99,34 @@ struct ParquetFolderTests {
         #expect(try ParquetJudge.complaints(["rows", output.file("table"), rows]) == "")
     }
 
+    /// More types in turns than files were open once: one file of each all the same. And a window whose readings are
+    /// centuries apart.
+    @Test func manyTypesInTurns() throws {
+        let output = TemporaryFolder()
+        var expected = Expected()
+        let types = (0..<60).map { "t\($0)" }
+        var folder = try ParquetFolder(
+            output.file("März"), decimals: 18, kinds: types.map(Self.kind), sources: [:], notes: [])
+        func append(_ time: Int64, _ type: Int, _ value: Int64) throws {
+            var reading = Measurement(instant: Instant(nanoseconds: time), received: Instant(nanoseconds: 0))
+            reading.setInline(0, Decimal64(mantissa: value, exponent: 0))
+            expected.add(time, "d", types[type], "v", Decimal64(mantissa: value, exponent: 0))
+            try folder.append(reading, ByteView(""))
+        }
+        for round in 0..<5 {
+            for type in types.indices {
+                folder.begin(SeriesIdentity(type: type, device: Array("d".utf8)), window: nil)
+                try append(20_000 * Self.day + Int64(round), type, Int64(round * 100 + type))
+                try folder.endWindow()
+            }
+        }
+        folder.begin(SeriesIdentity(type: 0, device: Array("d".utf8)), window: nil)
+        for time in [-98_000 * Self.day, 20_500 * Self.day, -98_000 * Self.day + 1] { try append(time, 0, 7) }
+        #expect(try folder.publish() == types.count + 2)
+        let rows = output.write("expected.ndjson", expected.text)
+        #expect(try ParquetJudge.complaints(["rows", output.file("März"), rows]) == "")
+    }
+
     /// A live stream, whose receive times scatter by milliseconds to the microsecond, takes at most 4 bytes a reading:
     /// most of that for the receive time.
     @Test func liveHeartRates() throws {
