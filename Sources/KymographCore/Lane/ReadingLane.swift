@@ -26,8 +26,8 @@ package struct ReadingLane: ~Copyable {
     }
 
     /// Maps with `set`, which continues the former one, from here on. `inputs` are the same sources, and others behind
-    /// them; `generation` is what ``MappingExchange/announce(rings:)`` gave with it. Documents are read within `limits`,
-    /// or with nil within the former ones.
+    /// them; `generation` is what ``MappingExchange/announce(rings:)`` gave with it. Documents are read within
+    /// `limits`, or with nil within the former ones.
     ///
     /// Every shard learns of it in order with the readings: what was mapped by a newer set comes after the mark.
     package mutating func adopt(_ set: MappingSet, generation: Int, inputs: [LaneInput], limits: ScanLimits? = nil) {
