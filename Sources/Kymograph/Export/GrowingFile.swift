@@ -55,7 +55,7 @@ struct HiddenFiles: ~Copyable {
     /// Folders that were made, outer ones first.
     private var made: [String] = []
     /// The numbers of the next files, by folder and name.
-    private var numbers: [String: Int] = [:]
+    private var numbers: [IdentifierText: Int] = [:]
 
     /// How many are whole.
     var count: Int { whole.count }
@@ -76,8 +76,9 @@ struct HiddenFiles: ~Copyable {
 
     /// Makes a file in `folder` that is to be called `name` and a number, then `suffix`: the first is number 0.
     mutating func begin(in folder: String, _ name: String, _ suffix: String) throws(SinkError) -> GrowingFile {
-        let number = numbers["\(folder)/\(name)", default: 0]
-        numbers["\(folder)/\(name)"] = number + 1
+        let place = IdentifierText("\(folder)/\(name)")
+        let number = numbers[place, default: 0]
+        numbers[place] = number + 1
         return try GrowingFile("\(name)-\(number)\(suffix)", in: folder)
     }
 

@@ -23,7 +23,7 @@ package struct ParquetFolder: ~Copyable {
     private var uses = 0
     private var files = HiddenFiles()
     /// Folders that were found to have no files of an earlier export.
-    private var checked: Set<String> = []
+    private var checked: Set<IdentifierText> = []
     private var series: SeriesIdentity?
     private var window: Range<Int64>?
     private var name: ResourceName?
@@ -113,7 +113,7 @@ package struct ParquetFolder: ~Copyable {
     private mutating func begun(day: Int64, type: Int) throws(SinkError) -> ParquetFile {
         let outer = "\(path)/\(PartitionName.day(Instant(nanoseconds: day)))"
         let folder = "\(outer)/\(PartitionName.type(kinds[type].type.name))"
-        if checked.insert(folder).inserted { try check(folder, in: outer) }
+        if checked.insert(IdentifierText(folder)).inserted { try check(folder, in: outer) }
         let rows = ReadingRows(decimals: decimals, sources: sources)
         let file = try files.begin(in: folder, "part", ".parquet")
         let hidden = file.path
