@@ -57,11 +57,14 @@ int kymo_dtls_listen(
     one->sender = sender;
     one->local = local;
     one->datagram = datagram;
-    one->count = count;
+    // One ClientHello, and one answer.
+    one->count = count < KYMO_DTLS_PLAIN_BYTES ? count : KYMO_DTLS_PLAIN_BYTES;
     BIO_ADDR *address = BIO_ADDR_new();
     if (!address) return 0;
     ERR_clear_error();
+    one->is_listening = 1;
     int result = DTLSv1_listen(one->connection, address);
+    one->is_listening = 0;
     BIO_ADDR_free(address);
     ERR_clear_error();
     one->datagram = NULL;

@@ -23,6 +23,10 @@ struct kymo_dtls {
     int is_cut;
     /// Encrypted messages of the handshake that were given before it was done.
     int early;
+    /// Records without a key that OpenSSL has got since the client was known.
+    uint32_t plain;
+    /// Whether the datagram is a ClientHello of somebody who is not known.
+    int is_listening;
 };
 
 /// A BIO of `one`: reads what was given to it, and sends each write as a datagram of its own. Null without memory.

@@ -9,6 +9,33 @@
 /// What IPv6 carries without fragments everywhere (RFC 8200, section 5).
 enum { link_bytes = 1280, head_of_ipv4 = 28, head_of_ipv6 = 48 };
 
+/// How much of a datagram fits in `size` bytes: all of it, or the records that fit as a whole, 0 for none.
+static size_t fitting(const uint8_t *datagram, size_t count, size_t size) {
+    if (count <= size) return count;
+    size_t place = 0;
+    while (size - place >= KYMO_DTLS_HEAD_BYTES) {
+        size_t length = KYMO_DTLS_HEAD_BYTES + (size_t)(datagram[place + 11] << 8 | datagram[place + 12]);
+        if (length > size - place) break;
+        place += length;
+    }
+    return place;
+}
+
+/// Numbers the records without a key in `count` bytes anew, behind all that a client has. Nothing seals their numbers:
+/// one that was forged with a high number would have OpenSSL drop those of the client as old.
+static void number(struct kymo_dtls *one, uint8_t *bytes, size_t count) {
+    for (size_t place = 0; count - place >= KYMO_DTLS_HEAD_BYTES;) {
+        uint8_t *record = bytes + place;
+        size_t length = KYMO_DTLS_HEAD_BYTES + (size_t)(record[11] << 8 | record[12]);
+        if (length > count - place) return;
+        if (!record[3] && !record[4]) {
+            uint64_t sequence = (uint64_t)1 << 40 | one->plain++;
+            for (int byte = 0; byte < 6; byte++) record[5 + byte] = (uint8_t)(sequence >> (40 - 8 * byte));
+        }
+        place += length;
+    }
+}
+
 static int read_datagram(BIO *bio, char *bytes, int size) {
     struct kymo_dtls *one = BIO_get_data(bio);
     BIO_clear_retry_flags(bio);
@@ -16,10 +43,14 @@ static int read_datagram(BIO *bio, char *bytes, int size) {
         BIO_set_retry_read(bio);
         return -1;
     }
-    // What is longer than any record is not read to its end, as recv(2) would not.
-    size_t count = one->count < (size_t)size ? one->count : (size_t)size;
+    // OpenSSL has room for one record of the longest, and would drop what is behind it in a datagram (up to 64 KiB). So
+    // the rest is another datagram for it.
+    size_t count = fitting(one->datagram, one->count, (size_t)size);
+    if (count == 0) count = one->count = (size_t)size;
     memcpy(bytes, one->datagram, count);
-    one->datagram = NULL;
+    if (!one->is_listening) number(one, (uint8_t *)bytes, count);
+    one->datagram = count < one->count ? one->datagram + count : NULL;
+    one->count -= count;
     return (int)count;
 }
 

@@ -27,6 +27,8 @@ static size_t longest(const SSL *connection) {
 
 static int is_sound(const SSL *connection, const uint8_t *record, size_t length) {
     int type = record[0], is_sealed = record[3] || record[4];
+    // There is one key, since nobody agrees on another; OpenSSL keeps what may be of a later one.
+    if (record[3] || record[4] > 1) return 0;
     if (type < SSL3_RT_CHANGE_CIPHER_SPEC || type > SSL3_RT_APPLICATION_DATA || length > longest(connection)) return 0;
     // OpenSSL takes an alert of every version, and the rest of a ClientHello that came in fragments: its records may
     // still say 1.0 (RFC 6347, section 4.2.1). Nothing else.
@@ -35,10 +37,12 @@ static int is_sound(const SSL *connection, const uint8_t *record, size_t length)
     return is_sealed ? length >= overhead(connection) : type != SSL3_RT_APPLICATION_DATA;
 }
 
-/// Whether OpenSSL would keep the record until there is a key.
+/// Whether OpenSSL would keep the record until there is a key. Behind the ChangeCipherSpec there is one, and what is
+/// forged is dropped: if it counted then, it would keep out the client's own Finished.
 static int is_early(const SSL *connection, const uint8_t *record) {
     int is_sealed = record[3] || record[4];
-    return is_sealed && record[0] != SSL3_RT_APPLICATION_DATA && !SSL_is_init_finished(connection);
+    int has_key = SSL_is_init_finished(connection) || SSL_get_state(connection) == TLS_ST_SR_CHANGE;
+    return is_sealed && record[0] != SSL3_RT_APPLICATION_DATA && !has_key;
 }
 
 enum kymo_dtls_cut kymo_dtls_give(struct kymo_dtls *one, const uint8_t *datagram, size_t count) {

@@ -1,6 +1,7 @@
 #include <openssl/ssl.h>
 #include <openssl/x509_vfy.h>
 #include <string.h>
+#include <time.h>
 
 #include "association.h"
 #include "keys.h"
@@ -25,6 +26,25 @@ static const char *check(SSL *connection, X509 *certificate, SSL_CTX *context) {
     }
     X509_STORE_CTX_free(chain);
     return code == X509_V_OK ? NULL : X509_verify_cert_error_string(code);
+}
+
+/// The earlier of `first` and the end of `certificate`.
+static int64_t earlier(int64_t first, const X509 *certificate) {
+    struct tm end;
+    if (ASN1_TIME_to_tm(X509_get0_notAfter(certificate), &end) != 1) return first;
+    int64_t seconds = timegm(&end);
+    return seconds < first ? seconds : first;
+}
+
+int64_t kymo_dtls_good_until(const struct kymo_dtls *one, int with_authorities) {
+    X509 *certificate = SSL_get0_peer_certificate(one->connection);
+    if (!certificate) return INT64_MAX;
+    int64_t first = earlier(INT64_MAX, certificate);
+    if (!with_authorities) return first;
+    STACK_OF(X509) *chain = SSL_get0_verified_chain(one->connection);
+    for (int place = 0; chain && place < sk_X509_num(chain); place++)
+        first = earlier(first, sk_X509_value(chain, place));
+    return first;
 }
 
 const char *kymo_dtls_withdrawn(const struct kymo_dtls *one, SSL_CTX *context) {

@@ -14,11 +14,36 @@
 #include <openssl/x509v3.h>
 
 #include <arpa/inet.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 // What OpenSSL has as macros that Swift does not see.
+
+/// Most handshake messages that may come on a connection with no data between them: a handshake has about ten.
+enum { kymo_tls_most_messages = 200 };
+
+/// Ends a connection on which messages of the handshake, such as KeyUpdate (RFC 8446, section 4.6.3), come without end:
+/// OpenSSL reads on until data comes, and nothing else on its thread would go on meanwhile.
+static inline void kymo_tls_count_message(
+    int is_sent, int version, int type, const void *bytes, size_t count, SSL *connection, void *argument) {
+    (void)version, (void)bytes, (void)count, (void)argument;
+    if (is_sent || type != SSL3_RT_HANDSHAKE) return;
+    uintptr_t messages = (uintptr_t)SSL_get_app_data(connection) + 1;
+    SSL_set_app_data(connection, (void *)messages);
+    if (messages > kymo_tls_most_messages) SSL_set_shutdown(connection, SSL_RECEIVED_SHUTDOWN);
+}
+
+/// Whether too many have come.
+static inline int kymo_tls_has_too_many_messages(const SSL *connection) {
+    return (uintptr_t)SSL_get_app_data(connection) > kymo_tls_most_messages;
+}
+
+/// Notes that data has come.
+static inline void kymo_tls_note_data(SSL *connection) {
+    if (SSL_get_app_data(connection)) SSL_set_app_data(connection, NULL);
+}
 
 /// A context: TLS 1.2 and later, no renegotiation, no compression, no resumption. Null without memory.
 static inline SSL_CTX *kymo_tls_context(const SSL_METHOD *method) {
@@ -29,6 +54,7 @@ static inline SSL_CTX *kymo_tls_context(const SSL_METHOD *method) {
     SSL_CTX_set_session_cache_mode(context, SSL_SESS_CACHE_OFF);
     SSL_CTX_set_mode(
         context, SSL_MODE_ENABLE_PARTIAL_WRITE | SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER | SSL_MODE_RELEASE_BUFFERS);
+    SSL_CTX_set_msg_callback(context, kymo_tls_count_message);
     // Records are read from the socket several at a time.
     SSL_CTX_set_read_ahead(context, 1);
     SSL_CTX_set_default_read_buffer_len(context, 128 * 1024);

@@ -69,10 +69,10 @@ struct Run: ParsableCommand {
             throw Self.cannotStart(error, settings, log)
         }
         for line in pipeline.sourceDescriptions { log.write(.info("listening on \(line)")) }
-        if let address = pipeline.adminAddress {
-            log.write(.info("metrics and health on http://\(address)"))
+        if let url = pipeline.adminURL {
+            log.write(.info("metrics and health on \(url)"))
             if settings.console.isEnabled {
-                log.write(.info("console on http://\(address)/console/; 'kymo console login' gives a code"))
+                log.write(.info("console on \(url)/console/; 'kymo console login' gives a code"))
             }
         }
         let directory = settings.store.keeping == .everything ? settings.store.directory : nil

@@ -234,6 +234,15 @@ struct ArchiveOptions: ParsableArguments {
         return ArchiveEncoder(set: set, options: settings.output)
     }
 
+    /// The mappings that are named, how Observations are written by them, and the types with windows that are asked for
+    /// which no template writes.
+    func tableMappings(
+        _ reader: StoreReader
+    ) throws -> (set: MappingSet, options: ObservationOptions, lacking: [String]) {
+        let (set, settings, former) = try mappings(reader)
+        return (set, settings.output, try unwritable(ArchiveEncoder.unwritable(set, stored: former), reader))
+    }
+
     /// Those of the types called `names` of which windows are asked for. Which tags their templates have is not known.
     private func unwritable(_ names: [String], _ reader: StoreReader) throws -> [String] {
         let names = names.filter { type.isEmpty || type.contains($0) }

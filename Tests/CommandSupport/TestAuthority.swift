@@ -36,6 +36,13 @@ package final class TestAuthority {
     package func issueExpired(
         _ name: String, hosts: String = "DNS:localhost"
     ) throws -> (certificate: String, key: String) {
+        try issue(name, hosts: hosts, from: "250101000000Z", to: "250201000000Z")
+    }
+
+    /// Makes a certificate that is good between two times, as certificates have them, and its key.
+    package func issue(
+        _ name: String, hosts: String = "DNS:localhost", from start: String = "250101000000Z", to end: String
+    ) throws -> (certificate: String, key: String) {
         let (request, key) = (folder.file("\(name).csr"), folder.file("\(name).key"))
         let certificate = folder.file("\(name).pem")
         try OpenSSLCommand.run(
@@ -43,8 +50,8 @@ package final class TestAuthority {
                 + ["-out", request, "-subj", "/CN=\(name)"])
         try authorize(
             [
-                "-batch", "-in", request, "-out", certificate, "-startdate", "250101000000Z", "-enddate",
-                "250201000000Z", "-extensions", "x",
+                "-batch", "-in", request, "-out", certificate, "-startdate", start, "-enddate", end,
+                "-extensions", "x",
             ],
             known: "", hosts: hosts)
         return (certificate, key)

@@ -36,7 +36,7 @@ import Testing
         ("simulate", ["--devices", "--seed", "--duplicates", "--late", "--latency", "--window"]),
         ("mappings", ["--export", "--merged", "78"]),
         ("query", ["--readings", "--cursor", "--modified-from", "--count", "--open"]),
-        ("export", ["csv", "Parquet", "--open"]),
+        ("export", ["csv", "Parquet", "--open", "--out", "--decimals", "manifest.json"]),
         ("ledger", ["--verify", "--patient", "65"]), ("dead", ["list", "show", "replay", "discard"]),
         ("flush", ["--type", "--device", "--wait", "65", "66"]), ("pause", ["--as", "typePaused", "kymo dead replay"]),
         ("resume", ["how long", "dead letters wait"]), ("sources", ["list", "remove"]),

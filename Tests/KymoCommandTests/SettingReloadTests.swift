@@ -129,6 +129,60 @@ import Testing
         #expect(done.end == .exit(0) && !done.error.contains("listening on"), "\(done.error)")
     }
 
+    /// More devices are taken when there may be more, those that were refused among them; those that are there stay when
+    /// there may be fewer.
+    @Test(arguments: [true, false]) func limitsOfWindowsAndDocumentsAreTakenOver(isEphemeral: Bool) throws {
+        let folder = TemporaryFolder()
+        func write(_ devices: Int, readings: Int, depth: Int) {
+            folder.write(
+                "kymo.yaml",
+                """
+                sources: [{unix: a.sock}]
+                \(isEphemeral ? "ephemeral: true" : "data: data")
+                output: {to: out}
+                shards: 1
+                http: {admin: "127.0.0.1:0"}
+                limits: {devices: \(devices), readingsPerWindow: \(readings), depth: \(depth)}
+                """)
+        }
+        write(2, readings: 100, depth: 64)
+        let run = try Kymo.start(["run", "--config", "kymo.yaml"], directory: folder.path)
+        _ = try run.addresses()
+        let address = "unix \(folder.file("a.sock"))"
+        let admin = try AdminClient(run)
+        var (sent, accepted) = (0, 0)
+        /// Sends a reading of `device`, and waits until it is accepted, or else rejected.
+        func send(_ device: String, nested: Bool = false, isAccepted: Bool) throws {
+            let line = Readings.heartRate(second: sent, device: device)
+            let more = nested ? #","more":{"a":{"b":[{"c":[[1]]}]}}}"# : "}"
+            try Sending.send(lines: [String(line.dropLast()) + more], to: address)
+            (sent, accepted) = (sent + 1, accepted + (isAccepted ? 1 : 0))
+            try Waiting.until("reading \(sent) of \(device): \(run.errorText)") {
+                let text = try admin.get("/metrics").body
+                let rejected = text.split(separator: "\n").filter { $0.hasPrefix("kymo_rejected_total{") }
+                    .compactMap { $0.split(separator: " ").last.flatMap { Int($0) } }.reduce(0, +)
+                return text.contains("\nkymo_readings_total{result=\"accepted\"} \(accepted)\n")
+                    && rejected == sent - accepted
+            }
+        }
+        func reload(_ devices: Int, readings: Int, depth: Int, _ word: String) throws {
+            write(devices, readings: readings, depth: depth)
+            run.signal(SIGHUP)
+            try run.waitForError(word)
+        }
+        for device in ["a", "b", "c"] { try send(device, isAccepted: device != "c") }
+        try reload(3, readings: 100, depth: 4, "SIGHUP: took over limits.devices (kymo.yaml:6:19), limits.depth 64 → 4")
+        try send("c", isAccepted: true)
+        try send("d", isAccepted: false)
+        try send("a", nested: true, isAccepted: false)
+        try reload(1, readings: 2, depth: 64, "limits.readingsPerWindow 100 → 2")
+        try send("b", nested: true, isAccepted: true)
+        try send("b", isAccepted: false)
+        try send("e", isAccepted: false)
+        let done = try run.terminate()
+        #expect(done.balance?.accepted == 4 && done.balance?.isClosed == true, "\(done.error)")
+    }
+
     /// Limits of clients, files and the store hold from the reload on.
     @Test func limitsAreTakenOver() throws {
         let run = StoredRun()

@@ -64,6 +64,7 @@ struct AllowedImports {
             FHIR/IomtFHIR: Memory Reading Text FHIR/Program
             FHIR/Observation: Memory Model Reading Text FHIR/Template FHIR/Identity FHIR/Entry FHIR/Series FHIR/Program
                 FHIR/Glucose FHIR/IomtFHIR
+            Parquet: Memory Model Reading FHIR/Observation
             FHIR/EntryWriter: Memory Model Reading Text FHIR/Template FHIR/Identity FHIR/Entry FHIR/Assemble
                 FHIR/Program FHIR/Observation
             Window/Routing: Memory Model Reading Rules FHIR/Template Window FHIR/EntryWriter
@@ -101,7 +102,7 @@ struct AllowedImports {
             MQTT: System Configuration/Values
             Ingest/Peers: System Crypto Configuration/Values
             Ingest: System Configuration/Values Ingest/Peers
-            HTTP: System Ingest
+            HTTP: System Crypto/TLS Ingest
             Ingest/Compression:
             Ingest/Framing: System Ingest/Peers Captures Configuration/Values MQTT Ingest HTTP Ingest/Compression
                 Crypto
@@ -112,6 +113,7 @@ struct AllowedImports {
             Sinks/Outbox: System
             Sinks: System Crypto/Seal
             Sinks/Files: System Crypto/Seal Sinks
+            Export: System Sinks Sinks/Files
             Sinks/DeadLetters: System Crypto/Seal Sinks
             Sinks/Server: System
             Sinks/Server/HTTP: System Crypto Sinks/Server

@@ -114,6 +114,9 @@ enum kymo_dtls_fault kymo_dtls_fault(const struct kymo_dtls *one);
 const char *kymo_dtls_fault_text(const struct kymo_dtls *one);
 /// The identity of the pre-shared key that an established client has shown, of `count` bytes; null for none.
 const char *kymo_dtls_identity(const struct kymo_dtls *one, size_t *count);
+/// When the client's certificate ends, or `with_authorities` the first of those by which it was found good in the
+/// handshake, in seconds since 1970; the largest number without one.
+int64_t kymo_dtls_good_until(const struct kymo_dtls *one, int with_authorities);
 /// Why the key or certificate of an established client is not good any more by `context`; null when it is.
 const char *kymo_dtls_withdrawn(const struct kymo_dtls *one, struct ssl_ctx_st *context);
 

@@ -25,10 +25,16 @@ final class AdminServer: Sendable {
     private let view: InstanceView
     private let watch: InstanceWatch
     private let pages: [any AdminPages]
+    private let notes: @Sendable (String) -> Void
 
-    /// Answers on `server` with what `view` and `watch` see; `pages` are asked first, one after the other.
-    init(_ server: HTTPServer, _ view: InstanceView, _ watch: InstanceWatch, pages: [any AdminPages] = []) {
+    /// Answers on `server` with what `view` and `watch` see; `pages` are asked first, one after the other. `notes`
+    /// hears of its TLS.
+    init(
+        _ server: HTTPServer, _ view: InstanceView, _ watch: InstanceWatch, pages: [any AdminPages] = [],
+        notes: @escaping @Sendable (String) -> Void
+    ) {
         (self.server, self.view, self.watch, self.pages) = (server, view, watch, pages)
+        self.notes = notes
     }
 
     /// Begins, on threads of its own.
@@ -36,7 +42,7 @@ final class AdminServer: Sendable {
         watch.start()
         for page in pages { page.start() }
         let fields = pages.flatMap { type(of: $0).fields }
-        server.start("kymo-admin", guarding: fields) { [self] in answer($0) }
+        server.start("kymo-admin", guarding: fields, notes: notes) { [self] in answer($0) }
     }
 
     /// Ends.
@@ -79,6 +85,7 @@ final class AdminServer: Sendable {
         input.sinks = status.sinks
         input.process = ProcessFacts.now()
         input.watched = seen.counts
+        input.watched?.certificateExpiry = server.certificateExpiry
         var (samples, dropped) = CounterTable.samples(input).limited(to: AdminServer.mostSeries)
         if dropped > 0 {
             input.watched?.droppedSeries = dropped

@@ -5,12 +5,13 @@ package import KymographTemplates
 package struct ArchiveEncoder: ~Copyable {
     private var encoder: ObservationEncoder
     private let types: [MeasurementType]
+    private let templates: [FHIRTemplate?]
 
     /// Writes with the templates of `set`, which continues the types of the store.
     package init(set: MappingSet, options: ObservationOptions) {
         encoder = ObservationEncoder(
             types: set.types, templates: set.fhirTemplates, options: options, digest: .openSSL)
-        types = set.types
+        (types, templates) = (set.types, set.fhirTemplates)
     }
 
     /// Names of the types that the store has readings of and that no template of `set` writes.
@@ -45,6 +46,36 @@ package struct ArchiveEncoder: ~Copyable {
 
     /// The same, each with its last reading.
     mutating func parts(of window: ArchivedWindow) -> [Part]? {
+        guard window.readings > 0 else {
+            guard window.forEachReading({ _, _ in }) else { return nil }
+            return emptied(window).map { Part(last: window.last, resource: $0) }
+        }
+        var parts: [Part] = []
+        let isWhole = forEachContent(of: window) { encoder, content in
+            let count = content.readings.count
+            let last = count > 0 ? content.readings[count - 1].instant : window.last
+            parts += Self.written(content, &encoder).map { Part(last: last, resource: $0) }
+        }
+        return isWhole ? parts : nil
+    }
+
+    /// The resources that the readings of `window` are in, each with its last reading: one for each reading of types
+    /// that are not grouped, else one alone. Empty where no template writes the type. Nil when the block is damaged.
+    package mutating func names(of window: ArchivedWindow) -> [(last: Instant, name: ResourceName?)]? {
+        guard templates[window.series.type] != nil else { return window.forEachReading { _, _ in } ? [] : nil }
+        var names: [(last: Instant, name: ResourceName?)] = []
+        let isWhole = forEachContent(of: window) { encoder, content in
+            let count = content.readings.count
+            guard count > 0 else { return }
+            names.append((content.readings[count - 1].instant, encoder.name(of: content)))
+        }
+        return isWhole ? names : nil
+    }
+
+    /// Hands each content of `window` to `body`, with what writes it; false when the block is damaged.
+    private mutating func forEachContent(
+        of window: ArchivedWindow, _ body: (inout ObservationEncoder, borrowing WindowContent) -> Void
+    ) -> Bool {
         var settings = WindowSettings()
         settings.limits.maxReadingsPerWindow = Int(Int32.max)
         settings.limits.preliminaryEvery = 0
@@ -52,26 +83,22 @@ package struct ArchiveEncoder: ~Copyable {
         var types = types
         for index in types.indices where types[index].sameInstant != .merge { types[index].sameInstant = .keep }
         var machine = WindowMachine<MemoryArchive>(types: types, settings: settings)
-        guard let series = machine.define(window.series) else { return nil }
+        guard let series = machine.define(window.series) else { return false }
         let isWhole = window.forEachReading { reading, payload in
             _ = machine.add(series: series, reading, payload: payload)
         }
-        guard isWhole else { return nil }
-        guard window.readings > 0 else { return emptied(window).map { Part(last: window.last, resource: $0) } }
+        guard isWhole else { return false }
         machine.drain()
         let status = status(of: window)
-        var parts: [Part] = []
         while let emission = machine.nextEmission() {
             let shown = machine.content(of: emission)
             let content = WindowContent(
                 series: shown.series, start: shown.start, end: shown.end, status: status, readings: shown.readings)
-            let count = content.readings.count
-            let last = count > 0 ? content.readings[count - 1].instant : window.last
-            parts += written(content).map { Part(last: last, resource: $0) }
+            body(&encoder, content)
             // Also what gives no Observation, which would come again and again.
             machine.settle(emission)
         }
-        return parts
+        return true
     }
 
     private func status(of window: ArchivedWindow) -> ObservationStatus {
@@ -86,14 +113,16 @@ package struct ArchiveEncoder: ~Copyable {
         guard window.revision > (window.isOpen ? 0 : 1), grouping != .instance else { return [] }
         let isOpenEnded = grouping == .correlation
         let none = ReadingSlab([])
-        return written(
-            WindowContent(
-                series: window.series, start: isOpenEnded ? window.last : window.start,
-                end: isOpenEnded ? window.last : window.end, status: .enteredInError,
-                readings: none.readings(from: 0, count: 0)))
+        let content = WindowContent(
+            series: window.series, start: isOpenEnded ? window.last : window.start,
+            end: isOpenEnded ? window.last : window.end, status: .enteredInError,
+            readings: none.readings(from: 0, count: 0))
+        return Self.written(content, &encoder)
     }
 
-    private mutating func written(_ content: borrowing WindowContent) -> [[UInt8]] {
+    private static func written(
+        _ content: borrowing WindowContent, _ encoder: inout ObservationEncoder
+    ) -> [[UInt8]] {
         var writer = ByteWriter()
         guard case .written = encoder.encode(content, into: &writer) else { return [] }
         // A summary is several Observations, one a line.

@@ -13,7 +13,9 @@ package struct ConsoleSettings: Sendable, Equatable {
                 message: "the console is served by http.admin, which is none",
                 advice: "set http.admin, such as 127.0.0.1:5790")
         }
-        // By another name of this machine its pages would be refused: see ConsoleAccess.
+        // Its pages are there for the names of the certificate, which can be any: see ConsoleAccess.
+        if admin.isEncrypted { return nil }
+        // By another name of this machine its pages would be refused.
         if ["127.0.0.1", "::1", "localhost"].contains(address.host) { return nil }
         guard !address.isLoopback else {
             return SettingProblem(
@@ -22,6 +24,7 @@ package struct ConsoleSettings: Sendable, Equatable {
         }
         return SettingProblem(
             message: "other machines can reach \(address.text), and the console is not encrypted",
-            advice: "listen on 127.0.0.1 or [::1], and come by a tunnel: ssh -L 5790:127.0.0.1:5790 HOST")
+            advice: "give it an http.certificateFile, or listen on 127.0.0.1 or [::1], and come by a tunnel: "
+                + "ssh -L 5790:127.0.0.1:5790 HOST")
     }
 }

@@ -25,10 +25,12 @@ package struct SearchSettings: Sendable {
                 message: "the search is served by http.admin, which is none",
                 advice: "set http.admin, such as 127.0.0.1:5790")
         }
-        guard address.isLoopback else {
+        guard address.isLoopback || admin.isEncrypted else {
             return SettingProblem(
                 message: "other machines can reach \(address.text), and the search is not encrypted",
-                advice: "listen on 127.0.0.1 or [::1], and let a proxy with TLS pass requests on, or come by a tunnel")
+                advice:
+                    "give it an http.certificateFile, or listen on 127.0.0.1 or [::1], and let a proxy with TLS pass "
+                    + "requests on")
         }
         let areTokens = peers.current(note: { _ in }).proofs.allSatisfy { proof in
             switch proof {

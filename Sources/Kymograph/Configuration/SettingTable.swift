@@ -205,9 +205,21 @@ enum SettingTable {
         .choice(
             "http.insecure", \.admin.isInsecure, [("true", true), ("false", false)],
             "Whether other machines may ask for them without encryption"),
+        .text(
+            "http.certificateFile", "file", \.admin.tls.certificateFile,
+            "TLS of `http.admin`: its certificate and those between it and an authority, PEM"),
+        .text(
+            "http.certificateKeyFile", "file", \.admin.tls.keyFile,
+            "Its key, PEM, which others cannot read; left out, it is in `http.certificateFile`"),
+        .text(
+            "http.clientCAFile", "file", \.admin.tls.clientCAFile,
+            "Authorities, PEM: whoever asks `http.admin` must show a certificate of one of them"),
+        .text(
+            "http.clientCRLFile", "file", \.admin.tls.clientCRLFile,
+            "Lists of the certificates that these have revoked, PEM"),
         .choice(
             "console.enabled", \.console.isEnabled, [("true", true), ("false", false)],
-            "Whether `http.admin` serves the console, too, on an address of this machine alone"),
+            "Whether `http.admin` serves the console, too: on an address of this machine alone, or by TLS"),
         .choice(
             "console.edit", \.console.edits, [("true", true), ("false", false)],
             "Whether `kymo console login --role edit` gives codes, for saving mappings in the console"),

@@ -103,6 +103,18 @@ enum SettingsCheck {
     }
 
     private static func checkAdmin(_ settings: PipelineSettings, log: inout ConfigurationLog) {
+        let admin = settings.admin
+        if let problem = admin.tls.problem {
+            let keys = ["certificateKeyFile", "clientCRLFile", "clientCAFile"].map { "http.\($0)" }
+            let origin = keys.compactMap { settings.origins[$0] }.first ?? .commandLine("http.certificateFile")
+            log.add(.error, origin, problem.message, advice: problem.advice)
+        }
+        if admin.address == nil, let origin = settings.origins["http.certificateFile"] {
+            log.add(.warning, origin, "it has no effect: http.admin is none", advice: "set http.admin")
+        }
+        if admin.isEncrypted, admin.isInsecure, let origin = settings.origins["http.insecure"] {
+            log.add(.warning, origin, "it has no effect: http.certificateFile encrypts all", advice: "remove it")
+        }
         guard let problem = settings.admin.problem else { return }
         let origin = settings.origins["http.admin"] ?? .commandLine("http.admin")
         log.add(.error, origin, problem.message, advice: problem.advice)

@@ -20,13 +20,13 @@ final class Console: AdminPages {
     /// Changes wait for lanes and sinks: nobody who only looks waits behind one.
     private let changing = ConsoleWork("kymo-change")
 
-    /// Shows `subject` to the browsers of `sessions`.
+    /// Shows `subject` to the browsers of `sessions`, on `listener`.
     ///
     /// - Throws: ``SystemError`` when the system gives no event.
-    init(_ subject: ConsoleSubject, _ sessions: ConsoleSessions) throws(SystemError) {
+    init(_ subject: ConsoleSubject, _ sessions: ConsoleSessions, on listener: HTTPServer) throws(SystemError) {
         self.subject = subject
         self.sessions = sessions
-        access = ConsoleAccess(sessions: sessions)
+        access = ConsoleAccess(sessions: sessions, scheme: listener.scheme) { listener.certificateHosts }
         feed = try LiveFeed(subject, sessions)
     }
 

@@ -17,15 +17,23 @@ final class HTTPClient {
     private static let endTime = Duration.seconds(2)
 
     let descriptor: Descriptor
+    private var transport: StreamTransport
     private let limits: HTTPLimits
     private let bell: Descriptor
     private let guarding: [ReceivedRequest.Field]
     private let handle: @Sendable (ReceivedRequest) -> HTTPAnswer
+    /// Hears why there is no TLS with the client.
+    private let failed: @Sendable (String) -> Void
+    /// Whether the files by which the client came still hold.
+    private let isCurrent: () -> Bool
     /// The answer that another thread makes, and whether it is to have a body and is not the last.
     private var later: (answer: LaterAnswer, withBody: Bool, keeps: Bool)?
     private var reader: HTTPRequestReader
     private var output: [UInt8] = []
     private var sent = 0
+    /// Whether the last reading has given nothing: what TLS holds then is a part of a record at most, and the
+    /// descriptor tells when the rest has come.
+    private var hasReadAll = true
     /// Whether the client sends nothing any more.
     private var hasEnded = false
     /// Whether nothing of it is read any more: the last reply is on its way.
@@ -39,12 +47,17 @@ final class HTTPClient {
     private(set) var since = ContinuousClock.now
 
     /// A client at `descriptor`; `bell` is raised when another thread has made a part of an answer. What is refused
-    /// before `handle` sees it gets the fields `guarding`.
+    /// before `handle` sees it gets the fields `guarding`, and `failed` hears why there is no TLS with the client. With
+    /// the answer before which `isCurrent` is false, the connection ends.
     init(
-        _ descriptor: Descriptor, _ limits: HTTPLimits, bell: Descriptor, guarding: [ReceivedRequest.Field] = [],
+        _ descriptor: Descriptor, by transport: StreamTransport = .plain, _ limits: HTTPLimits, bell: Descriptor,
+        guarding: [ReceivedRequest.Field] = [], failed: @escaping @Sendable (String) -> Void = { _ in },
+        isCurrent: @escaping () -> Bool = { true },
         handle: @escaping @Sendable (ReceivedRequest) -> HTTPAnswer
     ) {
         self.descriptor = descriptor
+        self.transport = transport
+        (self.failed, self.isCurrent) = (failed, isCurrent)
         self.limits = limits
         self.bell = bell
         self.guarding = guarding
@@ -65,6 +78,9 @@ final class HTTPClient {
         return Int16(reads ? POLLIN : 0) | Int16(waiting > 0 ? POLLOUT : 0)
     }
 
+    /// Whether something has come that the descriptor does not tell of, and may be read.
+    var hasMore: Bool { !hasReadAll && transport.hasBuffered && events & Int16(POLLIN) != 0 }
+
     /// When it has taken too long.
     var deadline: ContinuousClock.Instant {
         switch awaited {
@@ -80,7 +96,8 @@ final class HTTPClient {
     /// Does what can be done after `ready` was found.
     func work(_ ready: Int16, chunk: inout [UInt8]) {
         if chunk.isEmpty { chunk = [UInt8](repeating: 0, count: Self.chunkBytes) }
-        if ready & Int16(POLLIN | POLLHUP | POLLERR) != 0 { receive(&chunk) }
+        guard transport.isEstablished || establish() else { return }
+        if hasMore || ready & Int16(POLLIN | POLLHUP | POLLERR) != 0 { receive(&chunk) }
         takeLater()
         repeat { advance() } while send()
         settle()
@@ -89,7 +106,9 @@ final class HTTPClient {
     /// Ends a client that has taken too long.
     func expire() {
         if let later, !isStreaming, waiting == 0 { return giveUp(later.answer) }
-        guard !isLast, waiting == 0, later == nil, reader.phase != .idle else { return close() }
+        guard !isLast, waiting == 0, later == nil, reader.phase != .idle, transport.isEstablished else {
+            return close()
+        }
         refuse(HTTPRefusal(status: 408, message: "it was not complete in time"))
         _ = send()
         settle()
@@ -118,8 +137,29 @@ final class HTTPClient {
 
     // MARK: Reading
 
+    /// Goes on with what both sides tell each other before a request; whether there is something to do after it.
+    private func establish() -> Bool {
+        let code = transport.establish()
+        guard code != 0 else { return true }
+        guard code != -Int(EAGAIN) else { return false }
+        guard case .tls(let connection) = transport, let fault = connection.fault else {
+            close()
+            return false
+        }
+        failed(fault)
+        guard connection.hasMetPlainHTTP else {
+            close()
+            return false
+        }
+        // Whoever reads the answer knows then what to change: the end of the connection would not say it.
+        transport = .plain
+        refuse(HTTPRefusal(status: 400, message: "this address speaks TLS: ask it by https"))
+        return true
+    }
+
     private func receive(_ chunk: inout [UInt8]) {
-        let count = HTTPSocket.receive(descriptor.raw, into: &chunk)
+        let count = HTTPSocket.receive(descriptor.raw, transport, into: &chunk)
+        hasReadAll = count <= 0
         switch count {
         case 0: hasEnded = true
         case ..<0: if count != -Int(EAGAIN), count != -Int(EINTR) { close() }
@@ -149,7 +189,7 @@ final class HTTPClient {
     }
 
     private func reply(to request: ReceivedRequest) {
-        let (withBody, keeps) = (request.method != "HEAD", request.keepsConnection)
+        let (withBody, keeps) = (request.method != "HEAD", request.keepsConnection && isCurrent())
         switch handle(request) {
         case .reply(let reply): put(reply, withBody: withBody, keeps: keeps)
         case .later(let answer):
@@ -199,7 +239,7 @@ final class HTTPClient {
     private func send() -> Bool {
         let isFull = waiting >= Self.mostWaiting
         while waiting > 0, !isClosed {
-            let count = output.withByteView { FileSystem.send(descriptor.raw, $0[sent..<$0.count]) }
+            let count = output.withByteView { transport.send($0[sent..<$0.count], to: descriptor.raw) }
             if count == -Int(EAGAIN) || count == -Int(EINTR) {
                 // What was sent must not stay in memory of a client that never takes all.
                 output.removeFirst(sent)
@@ -224,8 +264,11 @@ final class HTTPClient {
         if waiting > 0 { return note(.reading) }
         if later != nil { return note(.answer) }
         if isLast {
-            if hasEnded { return close() }
-            if !isEnding { HTTPSocket.endSending(descriptor.raw) }
+            if hasEnded {
+                transport.end()
+                return close()
+            }
+            if !isEnding { transport.endSending(to: descriptor.raw) }
             isEnding = true
             return note(.end)
         }

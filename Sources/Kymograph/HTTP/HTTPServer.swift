@@ -2,7 +2,7 @@ import CKymographLinux
 import Glibc
 import Synchronization
 
-/// Listens for HTTP/1.1 on one address and answers requests, one after the other, on one thread.
+/// Listens for HTTP/1.1 on one address, by TLS or not, and answers requests, one after the other, on one thread.
 ///
 /// Made for a few clients: it waits with `poll`, and a reply that takes time is made by another thread
 /// (``LaterAnswer``), since one slow handler keeps all waiting. What clients send, how fast, and how many there are is
@@ -11,6 +11,8 @@ final class HTTPServer: Sendable {
     /// Where it listens, with the port that the kernel chose.
     let address: NetworkAddress
     private let limits: HTTPLimits
+    /// How connections are encrypted; nil when they are not.
+    private let tls: RenewedTLS?
     private let listener: Descriptor
     private let stopEvent: Descriptor
     /// Raised when another thread has made a part of an answer.
@@ -21,11 +23,12 @@ final class HTTPServer: Sendable {
     /// questions, how many there are, and after which a client has gone that takes nothing.
     private static let (silence, interval, probes, unread): (Int32, Int32, Int32, Int32) = (60, 10, 6, 60)
 
-    /// Listens to `address`.
+    /// Listens to `address`, and speaks `tls` there.
     ///
     /// - Throws: ``SourceError`` when it is none of this machine, or in use.
-    init(_ address: NetworkAddress, limits: HTTPLimits = HTTPLimits()) throws(SourceError) {
+    init(_ address: NetworkAddress, tls: RenewedTLS? = nil, limits: HTTPLimits = HTTPLimits()) throws(SourceError) {
         self.limits = limits
+        self.tls = tls
         let name = "http \(address.text)"
         let raw = HTTPSocket.listen(address)
         guard raw >= 0 else { throw .system(-raw, "listen to", name) }
@@ -42,14 +45,25 @@ final class HTTPServer: Sendable {
     }
 
     /// Answers by `handle`, on a thread called `name`, until it is stopped. What is no request of HTTP is refused with
-    /// the fields `guarding`.
+    /// the fields `guarding`; `notes` hears of certificates that were read again, and of clients without TLS.
     func start(
         _ name: String, guarding: [ReceivedRequest.Field] = [],
+        notes: @escaping @Sendable (String) -> Void = { _ in },
         handle: @escaping @Sendable (ReceivedRequest) -> HTTPAnswer
     ) {
         isRunning.store(true, ordering: .releasing)
         WorkerThread.start(name) { [self] in
-            run { [bell, limits] in HTTPClient($0, limits, bell: bell, guarding: guarding, handle: handle) }
+            run { [bell, limits] raw in
+                let context = tls?.current(note: notes)
+                let secure = context?.accept(raw)
+                if context != nil, secure == nil { return nil }
+                let failed: @Sendable (String) -> Void = { fault in
+                    notes("no TLS with \(NetworkAddress.peer(of: raw)?.host ?? "a client that has gone"): \(fault)")
+                }
+                return HTTPClient(
+                    Descriptor(raw), by: secure.map { .tls($0) } ?? .plain, limits, bell: bell, guarding: guarding,
+                    failed: failed, isCurrent: { context === self.tls?.current(note: notes) }, handle: handle)
+            }
             listener.close()
             isRunning.store(false, ordering: .releasing)
         }
@@ -67,9 +81,27 @@ final class HTTPServer: Sendable {
         if left > 0 { listener.close() }
     }
 
+    // MARK: Where it is
+
+    /// The hosts and numeric addresses that its certificate is for, which may begin with `*.`; none without TLS.
+    var certificateHosts: [String] { tls?.renewedHosts() ?? [] }
+
+    /// When the first of the certificates ends that clients are shown, in seconds since 1970; nil without TLS.
+    var certificateExpiry: Double? { tls?.renewedExpiry() }
+
+    /// `https` or `http`.
+    var scheme: String { tls == nil ? "http" : "https" }
+
+    /// Its address for a browser: with TLS by a name of its certificate, since the browser knows it by no other.
+    var url: String {
+        let hosts = certificateHosts.filter { !$0.hasPrefix("*.") }
+        guard let first = hosts.first, !hosts.contains(address.host) else { return "\(scheme)://\(address.text)" }
+        return "\(scheme)://\(NetworkAddress(host: first, port: address.port).text)"
+    }
+
     // MARK: The thread
 
-    private func run(_ client: (Descriptor) -> HTTPClient) {
+    private func run(_ client: (Int32) -> HTTPClient?) {
         var clients: [HTTPClient] = []
         var chunk: [UInt8] = []
         while true {
@@ -79,12 +111,12 @@ final class HTTPServer: Sendable {
                 pollfd(fd: bell.raw, events: Int16(POLLIN), revents: 0),
             ]
             entries += clients.map { pollfd(fd: $0.descriptor.raw, events: $0.events, revents: 0) }
-            HTTPSocket.wait(&entries, milliseconds: patience(clients))
+            HTTPSocket.wait(&entries, milliseconds: clients.contains(where: \.hasMore) ? 0 : patience(clients))
             if entries[0].revents != 0 { break }
             let isAnswered = entries[2].revents != 0
             if isAnswered { _ = kymo_event_wait(bell.raw, 0) }
             for (client, entry) in zip(clients, entries.dropFirst(3))
-            where entry.revents != 0 || isAnswered && client.awaitsAnswer {
+            where entry.revents != 0 || client.hasMore || isAnswered && client.awaitsAnswer {
                 client.work(entry.revents, chunk: &chunk)
             }
             let now = ContinuousClock.now
@@ -104,7 +136,7 @@ final class HTTPServer: Sendable {
         return Int32(clamping: max(0, left.seconds * 1_000 + left.attoseconds / 1_000_000_000_000_000 + 1))
     }
 
-    private func accept(_ clients: inout [HTTPClient], _ client: (Descriptor) -> HTTPClient) {
+    private func accept(_ clients: inout [HTTPClient], _ client: (Int32) -> HTTPClient?) {
         // As many as there may be at once, then others have their turn.
         for _ in 0..<limits.clients {
             let raw = kymo_accept(listener.raw)
@@ -119,7 +151,11 @@ final class HTTPServer: Sendable {
                 oldest.close()
                 clients.removeAll { $0 === oldest }
             }
-            clients.append(client(Descriptor(raw)))
+            guard let client = client(raw) else {
+                Descriptor(raw).close()
+                continue
+            }
+            clients.append(client)
         }
     }
 }

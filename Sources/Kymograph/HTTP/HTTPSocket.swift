@@ -15,13 +15,18 @@ enum HTTPSocket {
         _ = unsafe poll(&entries, nfds_t(entries.count), milliseconds)
     }
 
-    /// Reads what has come into `chunk`; 0 at the end, a negative errno when there is nothing.
-    static func receive(_ descriptor: Int32, into chunk: inout [UInt8]) -> Int {
+    /// Reads what has come by `transport` into `chunk`; 0 at the end, a negative errno when there is nothing.
+    static func receive(_ descriptor: Int32, _ transport: StreamTransport, into chunk: inout [UInt8]) -> Int {
+        switch transport {
+        case .plain: receive(descriptor, into: &chunk)
+        // Safe: the array's storage outlives the call, which is told its size.
+        case .tls(let connection): unsafe connection.read(&chunk, count: chunk.count)
+        }
+    }
+
+    private static func receive(_ descriptor: Int32, into chunk: inout [UInt8]) -> Int {
         // Safe: the array's storage outlives the call, which is told its size.
         let count = unsafe recv(descriptor, &chunk, chunk.count, Int32(MSG_DONTWAIT))
         return count < 0 ? -Int(errno) : count
     }
-
-    /// Tells the other side that nothing more comes.
-    static func endSending(_ descriptor: Int32) { shutdown(descriptor, Int32(SHUT_WR)) }
 }

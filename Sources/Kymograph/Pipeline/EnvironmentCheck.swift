@@ -40,7 +40,7 @@ package struct EnvironmentCheck {
         if let path = settings.deadLetter { checkDeadLetters(path) }
         if let path = settings.receiptSocket { checkReceiptSocket(path) }
         if let path = settings.receipts { checkReceipts(path) }
-        if let address = settings.admin.address { checkAdmin(address) }
+        if let address = settings.admin.address { checkAdmin(address, settings.admin.tls) }
         for source in settings.listeningSources { check(source, connecting: connecting) }
     }
 
@@ -197,7 +197,19 @@ package struct EnvironmentCheck {
         }
     }
 
-    private mutating func checkAdmin(_ address: NetworkAddress) {
+    private mutating func checkAdmin(_ address: NetworkAddress, _ tls: SourceTLS) {
+        do throws(SourceError) {
+            let hosts = try tls.open("http \(address.text)")?.renewedHosts()
+            if let hosts, settings.console.isEnabled, !address.isLoopback, hosts.allSatisfy({ $0.hasPrefix("*.") }) {
+                add(
+                    .warning, origin("http.certificateFile", flag: "http.certificateFile"),
+                    "its certificate is for no host by its full name, and the console is there for none by which "
+                        + "others come",
+                    advice: "give it a certificate with the name of this machine as subjectAltName")
+            }
+        } catch {
+            add(PipelineError(error), origin("http.certificateFile", flag: "http.certificateFile"))
+        }
         do throws(SourceError) {
             // Port 0 is free whatever listens.
             _ = try HTTPServer(address)

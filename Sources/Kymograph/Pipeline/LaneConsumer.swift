@@ -136,7 +136,7 @@ struct LaneConsumer: ~Copyable, PayloadConsumer {
         let inputs = settings.laneInputs(set: set)
         reporter.adopt(settings.sources)
         reporter.adopt(set, inputs)
-        lane.adopt(set, generation: generation, inputs: inputs)
+        lane.adopt(set, generation: generation, inputs: inputs, limits: settings.scan)
         bounds.forgetTemplates()
         (self.set, types) = (set, set.types)
         adoptPatients()

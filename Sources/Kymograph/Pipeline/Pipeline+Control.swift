@@ -114,7 +114,7 @@ extension Pipeline {
 
     /// A code for the console, for the user alone who can connect to the control socket.
     private func login(_ role: String?, _ asker: ControlServer.Asker) -> ControlAnswer {
-        guard let sessions = consoleSessions, let address = adminAddress else {
+        guard let sessions = consoleSessions, let url = adminURL else {
             return ControlAnswer(error: "this instance serves no console: set console.enabled to true")
         }
         guard let role = ConsoleRole(rawValue: role ?? ""), role < .edit || settings.console.edits else {
@@ -129,7 +129,7 @@ extension Pipeline {
                 fields: [("session", .text(session)), ("role", .text(role.rawValue)), ("asker", .text(name))]))
         return ControlAnswer(
             login: ConsoleLogin(
-                address: "http://\(address)\(Console.root)", code: code,
+                address: "\(url)\(Console.root)", code: code,
                 seconds: Int(ConsoleSessions.codeTime / .seconds(1))))
     }
 

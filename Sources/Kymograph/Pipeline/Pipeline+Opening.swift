@@ -85,7 +85,12 @@ extension Pipeline {
         var limits = HTTPLimits()
         // The playground is given a payload and two mapping files.
         if settings.console.isEnabled { limits.bodyBytes = 1 << 20 }
-        do throws(SourceError) { return try HTTPServer(address, limits: limits) } catch { throw PipelineError(error) }
+        do throws(SourceError) {
+            let tls = try settings.admin.tls.open("http \(address.text)")
+            return try HTTPServer(address, tls: tls, limits: limits)
+        } catch {
+            throw PipelineError(error)
+        }
     }
 
     /// What makes readings durable in `store`, and delivers what they show; nil without a store.

@@ -186,8 +186,9 @@ package final class Pipeline: Sendable {
     /// What of the log is to be written now.
     package var logLevel: LogLevel { newSettings.current.log.level }
 
-    /// Where metrics and health are served, with the port that the kernel chose; nil for nowhere.
-    package var adminAddress: String? { adminListener?.address.text }
+    /// Where metrics and health are served, such as `http://127.0.0.1:5790`, with the port that the kernel chose; nil
+    /// for nowhere.
+    package var adminURL: String? { adminListener?.url }
 
     /// Serves metrics and health, if it is to. Without events of the system it does not: readings go first.
     private func startAdmin(_ actions: ConsoleActions) -> AdminServer? {
@@ -197,7 +198,14 @@ package final class Pipeline: Sendable {
                 facts: { [self] in facts }, stored: { [self] in storedStatus },
                 disks: { [newSettings] in DiskFacts.look(newSettings.current.writtenDirectories) })
             let watch = try InstanceWatch(view)
-            let admin = AdminServer(adminListener, view, watch, pages: try pages(view, watch, actions))
+            let admin = AdminServer(
+                adminListener, view, watch, pages: try pages(adminListener, view, watch, actions)
+            ) { [control] text in
+                // Whoever cannot come by TLS tries again and again.
+                var entry = LogEntry.warning("http.admin: \(text)")
+                entry.isFolded = true
+                control.note(entry)
+            }
             admin.start()
             return admin
         } catch {
@@ -207,23 +215,23 @@ package final class Pipeline: Sendable {
     }
 
     private func pages(
-        _ view: InstanceView, _ watch: InstanceWatch, _ actions: ConsoleActions
+        _ listener: HTTPServer, _ view: InstanceView, _ watch: InstanceWatch, _ actions: ConsoleActions
     ) throws(SystemError) -> [any AdminPages] {
         var pages: [any AdminPages] = []
-        if let console = try console(view, watch, actions) { pages.append(console) }
+        if let console = try console(listener, view, watch, actions) { pages.append(console) }
         if let peers = settings.search.peers, let store = stage?.store {
             pages.append(
                 SearchDoor(
                     SearchSubject(
                         directory: store.directory.path, present: { [newSettings] in newSettings.current },
-                        mappings: mappings, peers: peers, started: started,
+                        mappings: mappings, peers: peers, scheme: listener.scheme, started: started,
                         notes: { [control] in control.note($0) })))
         }
         return pages
     }
 
     private func console(
-        _ view: InstanceView, _ watch: InstanceWatch, _ actions: ConsoleActions
+        _ listener: HTTPServer, _ view: InstanceView, _ watch: InstanceWatch, _ actions: ConsoleActions
     ) throws(SystemError) -> Console? {
         guard let consoleSessions, let store = stage?.store else { return nil }
         let subject = ConsoleSubject(
@@ -232,7 +240,7 @@ package final class Pipeline: Sendable {
             mappingChanges: MappingChanges(
                 check: { [reloader] in reloader.check($0) }, reload: { [reloader] in reloader.reloadMappings($0) }),
             notes: { [control] in control.note($0) })
-        return try Console(subject, consoleSessions)
+        return try Console(subject, consoleSessions, on: listener)
     }
 
     /// Number of lanes.

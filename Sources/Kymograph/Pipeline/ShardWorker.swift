@@ -119,7 +119,7 @@ struct ShardWorker {
             var shard = InMemoryShard(
                 rings: rings, types: set.types, settings: windows, entries: entries, router: router,
                 everyone: routing.everyone, eventSinks: eventSinks, events: reporter, mappings: mappings)
-            follow(rules: &shard)
+            follow(settings: &shard)
             return work(&shard)
         }
         windows.limits.archiveBytes = min(windows.limits.archiveBytes, ShardWorker.recentBytes)
@@ -127,14 +127,16 @@ struct ShardWorker {
             number: number, rings: rings, types: set.types, settings: windows, entries: entries, router: router,
             everyone: routing.everyone, eventSinks: eventSinks, events: reporter, mappings: mappings,
             routings: routings, store: stage.store)
-        follow(rules: &shard)
+        follow(settings: &shard)
         stage.note(StoreReplay(stage.store, shard: number, of: settings.shards).run(into: &shard))
         shard.beginReceiving(now: clock.time(at: WallClock.now()))
         work(&shard)
     }
 
-    /// Has the shard ask for the rules in use: now, with newer mappings, and whenever it is told to.
-    private func follow(rules shard: inout some WorkingShard & ~Copyable) {
+    /// Has the shard ask for the limits and rules in use: with newer mappings, the rules also now, and whenever it is
+    /// told to.
+    private func follow(settings shard: inout some WorkingShard & ~Copyable) {
+        shard.follow(limits: { [newSettings] in newSettings.current.windows.limits })
         guard settings.rules != nil || settings.entryInterceptor != nil else { return }
         shard.follow(set) { [newSettings] in newSettings.current.entryRules }
     }
@@ -230,6 +232,8 @@ protocol WorkingShard: ~Copyable {
     mutating func step(now: Instant) -> Int
     /// Decides by the rules that `rules` gives what sinks get; `set` is that of the start.
     mutating func follow(_ set: MappingSet, rules: @escaping @Sendable () -> EntryRules)
+    /// Asks `limits` with newer mappings for the present ones.
+    mutating func follow(limits: @escaping @Sendable () -> WindowLimits)
     /// The rules may be others.
     mutating func adoptRules()
     mutating func tick(now: Instant, bundleAge: Int64)

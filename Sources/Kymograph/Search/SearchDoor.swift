@@ -95,7 +95,7 @@ final class SearchDoor: AdminPages {
                 || ".-:[]".utf8.contains(byte)
         }
         guard isPlain, 1...255 ~= host.utf8.count else { throw SearchRefusal(400, "value", "Host: it is no address") }
-        return "http://\(host)\(Self.root)"
+        return "\(subject.scheme)://\(host)\(Self.root)"
     }
 
     // MARK: Search

@@ -11,6 +11,8 @@ struct SearchSubject: Sendable {
     var mappings: MappingExchange
     /// Who may search.
     var peers: PeerBook
+    /// By what it is asked: `https` or `http`.
+    var scheme: String
     /// When it began.
     var started: Instant
     var notes: LogTaker

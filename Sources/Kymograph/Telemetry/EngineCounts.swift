@@ -60,4 +60,6 @@ struct WatchedCounts: Sendable {
     var disks: [DiskFacts] = []
     /// Series that were left out of the metrics.
     var droppedSeries = 0
+    /// When the first of the certificates of the listener for metrics ends, in seconds since 1970; nil without TLS.
+    var certificateExpiry: Double?
 }

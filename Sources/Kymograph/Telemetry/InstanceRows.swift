@@ -23,6 +23,12 @@ enum InstanceRows {
             $0.droppedSeries
         },
         Counter(
+            name: "kymo_admin_certificate_expiry_timestamp_seconds", kind: .gauge, unit: "seconds", labels: [],
+            help: "When the first of the certificates ends that `http.admin` would show now, since 1970", phrases: []
+        ) { input in
+            input.watched?.certificateExpiry.map { [([], $0)] } ?? []
+        },
+        Counter(
             name: "kymo_log_suppressed_total", kind: .counter, unit: "entries", labels: [],
             help: "Entries of the log that repeat others and were counted instead of written", phrases: []
         ) { input in

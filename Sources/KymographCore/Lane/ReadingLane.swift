@@ -5,7 +5,7 @@ package struct ReadingLane: ~Copyable {
     /// The sources by their numbers, and behind them those that were narrowed.
     private var sources: OwnedList<MappedSource>
     private var output: LaneOutput
-    private let limits: ScanLimits
+    private var limits: ScanLimits
     private var set: MappingSet
     private var inputs: [LaneInput]
     /// Which source each of those behind ``inputs`` is, and with which templates alone.
@@ -26,12 +26,14 @@ package struct ReadingLane: ~Copyable {
     }
 
     /// Maps with `set`, which continues the former one, from here on. `inputs` are the same sources, and others behind
-    /// them; `generation` is what ``MappingExchange/announce(rings:)`` gave with it.
+    /// them; `generation` is what ``MappingExchange/announce(rings:)`` gave with it. Documents are read within
+    /// `limits`, or with nil within the former ones.
     ///
     /// Every shard learns of it in order with the readings: what was mapped by a newer set comes after the mark.
-    package mutating func adopt(_ set: MappingSet, generation: Int, inputs: [LaneInput]) {
+    package mutating func adopt(_ set: MappingSet, generation: Int, inputs: [LaneInput], limits: ScanLimits? = nil) {
         precondition(inputs.count >= self.inputs.count)
-        let limits = self.limits
+        let limits = limits ?? self.limits
+        self.limits = limits
         (self.set, self.inputs, narrowed, narrow) = (set, inputs, [], (-1, -1))
         sources = OwnedList(count: inputs.count) { MappedSource(set: set, input: inputs[$0], limits: limits) }
         output.adopt(set, inputs)

@@ -18,6 +18,9 @@ package struct InMemoryShard: ~Copyable {
             streams: EventStreams(eventSinks), events: events, mappings: mappings)
     }
 
+    /// Asks `limits` with newer mappings what may be introduced, opened and added from then on.
+    package mutating func follow(limits: @escaping @Sendable () -> WindowLimits) { shard.follow(limits: limits) }
+
     /// Decides by the rules that `rules` gives now, and with each newer mapping set, what sinks get. `set` is that of
     /// the start.
     package mutating func follow(_ set: MappingSet, rules: @escaping @Sendable () -> EntryRules) {

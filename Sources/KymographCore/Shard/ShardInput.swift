@@ -29,6 +29,14 @@ struct ShardInput: ~Copyable {
         numbers.append(Int32(number))
     }
 
+    /// The series of the ring that were refused, and their negative numbers.
+    var refused: [(place: Int, number: Int)] {
+        (same..<numbers.count).map { ($0, Int(numbers[$0])) }.filter { $0.1 < 0 }
+    }
+
+    /// The series `place` of the ring, which was refused, is the machine's `number` from here on.
+    mutating func admit(_ place: Int, as number: Int) { numbers[place] = Int32(number) }
+
     /// Writes what the records from `place` on are to the front of `records`, with the machine's numbers of series that
     /// are known, moves `place` behind them, and returns how many there are.
     @inline(__always)

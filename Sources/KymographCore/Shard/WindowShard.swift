@@ -33,6 +33,8 @@ struct WindowShard<Archive: WindowArchive & ~Copyable>: ~Copyable {
     private(set) var accepted = 0
     /// Gives the rules for resources; nil without any.
     private var rules: (@Sendable () -> EntryRules)?
+    /// Gives the present limits; nil when they stay.
+    private var limits: (@Sendable () -> WindowLimits)?
     /// Where readings are kept until their windows are archived; nil when everything stays in memory.
     private let store: (any ShardStore)?
     let isJournaled: Bool
@@ -163,12 +165,16 @@ struct WindowShard<Archive: WindowArchive & ~Copyable>: ~Copyable {
             if let routing { follow(routing, set) }
             streams.adopt(set.types, set.fhirTemplates)
             machine.adopt(types: set.types)
+            if let limits { takeOver(limits()) }
             // With the sources that came with it.
             adoptRules()
         }
         let typesInUse = newest.set?.typesInUse ?? []
         if typesInUse.contains(false) { machine.closeUnused(typesInUse: typesInUse) }
     }
+
+    /// Asks `limits` with newer mappings what may be introduced, opened and added from then on.
+    mutating func follow(limits: @escaping @Sendable () -> WindowLimits) { self.limits = limits }
 
     /// Decides by the rules that `rules` gives what sinks get. `set` is that of the start.
     mutating func follow(_ set: MappingSet, rules: @escaping @Sendable () -> EntryRules) {
@@ -236,6 +242,17 @@ struct WindowShard<Archive: WindowArchive & ~Copyable>: ~Copyable {
         } else {
             refused.append(identity)
             inputs[input].introduce(-refused.count)
+        }
+    }
+
+    /// Takes over `limits`: series that were refused may have room now.
+    private mutating func takeOver(_ limits: WindowLimits) {
+        machine.takeOver(limits)
+        for input in 0..<inputs.count {
+            for (place, series) in inputs[input].refused {
+                guard let number = machine.define(refused[-series - 1]) else { continue }
+                inputs[input].admit(place, as: number)
+            }
         }
     }
 

@@ -1,6 +1,6 @@
 /// Puts readings into windows: what becomes of one where the window has readings of its instant already.
 struct ReadingInserter: ~Copyable {
-    private let mostReadings: Int
+    private var mostReadings: Int
     private let preliminaryEvery: Int
     private var merger = ReadingMerger()
     /// The payload of a reading with the tags of another.
@@ -11,6 +11,9 @@ struct ReadingInserter: ~Copyable {
     init(limits: WindowLimits) {
         (mostReadings, preliminaryEvery) = (limits.maxReadingsPerWindow, limits.preliminaryEvery)
     }
+
+    /// Takes over `limits` for what comes.
+    mutating func takeOver(_ limits: WindowLimits) { mostReadings = limits.maxReadingsPerWindow }
 
     /// Adds a reading to `window`, which knows of all its readings; ``OpenWindow/isDue`` tells whether it is to enter
     /// the queue.

@@ -216,6 +216,9 @@ package struct WindowMachine<Archive: WindowArchive & ~Copyable>: ~Copyable {
         table.closeAll()
     }
 
+    /// Takes over `limits` for what comes; what it holds already stays.
+    mutating func takeOver(_ limits: WindowLimits) { table.takeOver(limits) }
+
     /// Knows `types` from here on: the former ones, whose grouping stays, and perhaps more.
     mutating func adopt(types: [MeasurementType]) {
         precondition(types.starts(with: self.types) { $0.grouping == $1.grouping })

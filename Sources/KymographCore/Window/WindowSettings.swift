@@ -29,6 +29,14 @@ package struct WindowLimits: Sendable {
     }
 }
 
+extension WindowLimits {
+    /// Takes over of `new` what a machine takes over while it runs: what may be introduced, opened and added.
+    package mutating func takeOver(_ new: WindowLimits) {
+        (maxDevices, maxSeries) = (new.maxDevices, new.maxSeries)
+        (maxOpenWindows, maxReadingsPerWindow) = (new.maxOpenWindows, new.maxReadingsPerWindow)
+    }
+}
+
 /// When windows close, and the machine's limits.
 package struct WindowSettings: Sendable {
     /// How far the series' own event time must pass a window's end before it closes, in nanoseconds.

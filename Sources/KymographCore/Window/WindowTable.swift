@@ -8,7 +8,7 @@
 /// What only reads is mutating as well where it is called for each window: otherwise the compiler lends it a copy of
 /// the table (Swift 6.3), see ``ObservationEncoder``.
 struct WindowTable: ~Copyable {
-    let limits: WindowLimits
+    private(set) var limits: WindowLimits
     private let lateness: Int64
     var windows = OpenWindows()
     var runs: ReadingRuns
@@ -37,6 +37,12 @@ struct WindowTable: ~Copyable {
         inserter = ReadingInserter(limits: settings.limits)
         quiet = QuietChecks(idle: settings.idle)
         holds = LateHolds(length: settings.lateHold)
+    }
+
+    /// Takes over `new` for what comes; what it holds already stays.
+    mutating func takeOver(_ new: WindowLimits) {
+        limits.takeOver(new)
+        inserter.takeOver(limits)
     }
 
     // MARK: Series

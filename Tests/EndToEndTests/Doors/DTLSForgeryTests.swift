@@ -108,11 +108,40 @@ import Testing
         }
         for sequence in 0..<200 { relay.inject(record(22, sequence: sequence, length: 1_000), .toServer) }
         try Waiting.until("refusals: \(door.run.errorText)") { try door.refusals()["earlyRecord"] == 192 }
+        // They do not keep out what the client itself sends again, with its Finished.
+        relay.change = { _, _, bytes in [bytes] }
+        try client.establish { relay.pump() }
+        client.send(Readings.heartRate(second: 1))
+        try Waiting.until("its reading: \(door.run.errorText)") {
+            relay.pump()
+            return try door.metric("kymo_source_messages_total") == 1
+        }
         // Others are not disturbed.
         let other = try self.client(door.port, "PSK-AES128-GCM-SHA256")
         try other.establish()
-        try send(0, by: other, to: door)
-        #expect(try door.balance().accepted == 1)
+        try send(1, by: other, to: door)
+        #expect(try door.balance().received == 2)
+    }
+
+    /// Numbers of records without a key are not sealed: a high one must not make those of the client old. What is of a
+    /// later key than the first is of nobody, and would be kept.
+    @Test func numbersAndKeysOfTheFuture() throws {
+        let door = try door()
+        let relay = try DatagramRelay(to: door.port)
+        let change = Array(record(20, epoch: 0, sequence: 5_000, length: 1).dropLast()) + [1]
+        relay.change = { [self] direction, number, bytes in
+            guard direction == .toServer, number == 2 else { return [bytes] }
+            return [change] + (0..<20).map { record(22, epoch: 2, sequence: $0, length: 1_000) } + [bytes]
+        }
+        let client = try client(relay.port, "PSK-AES128-GCM-SHA256")
+        try client.establish { relay.pump() }
+        client.send(Readings.heartRate(second: 1))
+        try Waiting.until("its reading: \(door.run.errorText)") {
+            relay.pump()
+            return try door.metric("kymo_source_messages_total") == 1
+        }
+        #expect(try door.refusals() == ["badRecord": 20])
+        #expect(try door.metric("kymo_source_tls_failures_total") == 0)
     }
 
     /// A record of data that is not encrypted ends no handshake.

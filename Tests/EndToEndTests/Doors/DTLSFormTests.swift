@@ -54,6 +54,32 @@ import Testing
         return [piece(0..<cut, head[10]), piece(cut..<body.count, head[10] + 20)]
     }
 
+    /// Catches: records behind the first 16 KiB of a datagram that are lost, and counted nowhere.
+    @Test func severalLongRecordsInADatagram() throws {
+        let door = try door()
+        var (isOpen, held): (Bool, [[UInt8]]) = (false, [])
+        let relay = try DatagramRelay(to: door.port) { direction, _, bytes in
+            guard direction == .toServer, isOpen else { return [bytes] }
+            held.append(bytes)
+            guard held.count == 4 else { return [] }
+            defer { held = [] }
+            return [Array(held.joined())]
+        }
+        let client = try DTLSClient(port: relay.port, .psk(identity: "pump-1", key: Self.bytes))
+        try client.establish { relay.pump() }
+        isOpen = true
+        for second in 0..<8 {
+            let size = [15_000, 16_200, 100, 16_000][second % 4]
+            client.send(Readings.heartRate(second: second) + String(repeating: " ", count: size))
+        }
+        try Waiting.until("eight readings: \(door.run.errorText)") {
+            relay.pump()
+            return try door.metric("kymo_source_messages_total") == 8
+        }
+        #expect(try door.refusals() == [:])
+        #expect(try door.balance().accepted == 8)
+    }
+
     /// Catches: an empty record, which clients send to keep their address (RFC 5246, section 6.2.1), that ends the
     /// association.
     @Test func emptyRecords() throws {

@@ -1,4 +1,5 @@
 import CommandSupport
+import Foundation
 import KymographTestKit
 import Testing
 
@@ -20,6 +21,39 @@ import Testing
             for client in clients { client.advance() }
             return clients.allSatisfy(\.hasEnded)
         }
+    }
+
+    /// Time ends an association, too, though no file has changed and its client is silent.
+    @Test func certificatesThatEnd() throws {
+        let (certificate, key) = try authority.issue("localhost")
+        let end = Date(timeIntervalSinceNow: 12)
+        let form = DateFormatter()
+        (form.locale, form.timeZone) = (Locale(identifier: "en_US_POSIX"), TimeZone(identifier: "UTC"))
+        form.dateFormat = "yyMMddHHmmss'Z'"
+        let short = try authority.issue("strap-1", to: form.string(from: end))
+        let long = try authority.issue("strap-2", hosts: "DNS:strap-2.test")
+        let door = try Door(
+            TLSText.source(
+                "udp",
+                [
+                    "certificateFile: \(certificate)", "certificateKeyFile: \(key)",
+                    "clientCAFile: \(authority.certificate)",
+                ]), in: folder)
+        let clients = try [short, long].map { files in
+            let client = try DTLSClient(
+                port: door.port, .certificate(files.certificate, key: files.key), authority: authority.certificate)
+            try client.establish()
+            return client
+        }
+        for (second, client) in clients.enumerated() { client.send(Readings.heartRate(second: second)) }
+        try wait(for: 2, at: door)
+        try waitForTheEnd(of: [clients[0]], at: door)
+        #expect(Date() >= end)
+        clients[0].send(Readings.heartRate(second: 10))
+        clients[1].send(Readings.heartRate(second: 11))
+        try wait(for: 3, at: door)
+        #expect(try door.refusals()["withdrawn"] == 1)
+        try door.run.waitForError("certificate has expired")
     }
 
     private static func key(_ byte: UInt8) -> [UInt8] { [UInt8](repeating: byte, count: 16) }

@@ -129,6 +129,29 @@ extension Mistake {
             "The value 'csv' is invalid for '--format <ndjson|table>'. Please", at: "'csv'",
             "--format <ndjson|table>  NDJSON, or a table of windows or"),
         Mistake(
+            "Parquet to standard output", ["export", "--format", "parquet"], 64,
+            "--format parquet writes files, and nothing to standard output", at: "--format parquet",
+            "name a folder with --out DIR"),
+        Mistake(
+            "bulk export to standard output", ["export", "--format", "bulk"], 64,
+            "--format bulk writes files, and nothing to standard output", at: "--format bulk",
+            "name a folder with --out DIR"),
+        Mistake(
+            "folder for CSV", ["export", "--format", "csv", "--out", "./d"], 64,
+            "--out is the folder of --format parquet and bulk", at: "csv goes to standard output", "redirect that"),
+        Mistake(
+            "decimals of CSV", ["export", "--format", "csv", "--decimals", "3"], 64, "--decimals needs",
+            at: "--decimals", "--format parquet"),
+        Mistake(
+            "decimals beyond 38 digits", ["export", "--format", "parquet", "--out", "./d", "--decimals", "38"], 64,
+            "--decimals must be", at: "--decimals", "0…37"),
+        Mistake(
+            "address of Parquet", ["export", "--format", "parquet", "--out", "./d", "--base-url", "https://h"], 64,
+            "--base-url needs", at: "--base-url", "--format bulk"),
+        Mistake(
+            "one Observation of Parquet", ["export", "--format", "parquet", "--out", "./d", "--id", "x"], 64,
+            "--format parquet is about whole windows", at: "--id", "leave one of them out"),
+        Mistake(
             "dictionary too large", ["dictionary", "--size", "5000"], 64, "--size is from 4 to 1024 KiB", at: "--size",
             "See 'kymo dictionary --help' for more information."),
         Mistake(

@@ -8,6 +8,15 @@ extension Mistake {
     }.joined(separator: "\n")
     static let outputs: [Mistake] = [
         Mistake(
+            "Parquet in a missing folder",
+            ["export", "--format", "parquet", "--out", "./nowhere/t", "--data", "store"],
+            needs: [.store], 73, "cannot create the directory ./nowhere/t: No such file or directory",
+            at: "./nowhere/t", "create the directory above it first"),
+        Mistake(
+            "Parquet where a file is", ["export", "--format", "parquet", "--out", "./f", "--data", "store"],
+            files: ["f": "x"], needs: [.store], 73, "cannot write to the directory ./f: Not a directory", at: "./f",
+            "create the directory above it first"),
+        Mistake(
             "output where a file is", ["run", "--stdin", "--out", "./f"], files: ["f": "x"], input: reading, 73,
             "cannot open the directory ./f: Not a directory", at: "./f", "create the directory above it first"),
         Mistake(

@@ -34,6 +34,11 @@ import Testing
         #expect(texts("http:\n  admin: 127.0.0.1:5790\nconsole:\n  enabled: true\n") == [])
     }
 
+    @Test func byTLSItIsThereForOthers() {
+        #expect(
+            texts("http:\n  admin: 0.0.0.0:5790\n  certificateFile: c.pem\nconsole:\n  enabled: true\n") == [])
+    }
+
     @Test func editingNeedsTheConsole() {
         let idle = texts("console:\n  edit: true\n")
         #expect(idle.count == 1 && idle[0].contains("kymo.yaml:2:9: warning: console.edit: it has no effect"))

@@ -46,9 +46,12 @@ import Testing
                 named != nil
                 ? named ?? ""
                 : !cells[2].isEmpty ? cells[2] : cells[1] == "URL" ? "http://127.0.0.1/" : literal ? form : "value"
-            // A server must be told where Patients come from, and a search where it is asked.
+            // A server must be told where Patients come from, a search where it is asked, and TLS by which certificate.
+            let certificate = ["KYMO_HTTP_CERTIFICATE_FILE": "c.pem"]
             let others = [
                 "server.url": ["KYMO_SERVER_IDENTITY": "lookup"], "search.peers": ["KYMO_HTTP_ADMIN": "127.0.0.1:0"],
+                "http.certificateKeyFile": certificate, "http.clientCAFile": certificate,
+                "http.clientCRLFile": certificate.merging(["KYMO_HTTP_CLIENT_CA_FILE": "a.pem"]) { $1 },
             ]
             let companions = others[cells[0]] ?? [:]
             let result = load("", environment: companions.merging([cells[3]: value]) { $1 })

@@ -4,11 +4,17 @@ import Testing
 
 /// Which requests the console answers.
 @Suite struct ConsoleAccessTests {
-    private func status(_ fields: [(String, String)], method: String = "GET", isAPI: Bool = false) -> Int? {
+    private func access(_ scheme: String = "http", hosts: [String] = []) -> ConsoleAccess {
+        ConsoleAccess(sessions: ConsoleSessions(), scheme: scheme) { hosts }
+    }
+
+    private func status(
+        _ fields: [(String, String)], method: String = "GET", isAPI: Bool = false, of access: ConsoleAccess? = nil
+    ) -> Int? {
         var request = ReceivedRequest(method: method, path: "/console/", minorVersion: 1)
         request.fields = fields.map { .init(name: $0.0, value: $0.1) }
         do throws(ConsoleRefusal) {
-            try ConsoleAccess(sessions: ConsoleSessions()).check(request, isAPI: isAPI)
+            try (access ?? self.access()).check(request, isAPI: isAPI)
             return nil
         } catch {
             return error.status
@@ -40,6 +46,31 @@ import Testing
         }
     }
 
+    /// With TLS it answers to the names of its certificate, whatever machine asks.
+    @Test func hostsOfTheCertificate() {
+        let secure = access("https", hosts: ["Kymo.Example", "*.ward.example", "*.org", "192.0.2.7", "2001:db8::7"])
+        for host in [
+            "kymo.example", "KYMO.example:5790", "icu.ward.example", "192.0.2.7:443", "[2001:db8::7]:1", "127.0.0.1:1",
+        ] {
+            #expect(status([("host", host)], of: secure) == nil, "\(host)")
+        }
+        for host in [
+            "other.example", "ward.example", ".ward.example", "a.icu.ward.example", "kymo.example.org", "example.org",
+            "192.0.2.8", "2001:db8::7", "*.org", "kymo.example.", "xkymo.example",
+        ] {
+            #expect(status([("host", host)], of: secure) == 421, "\(host)")
+        }
+    }
+
+    @Test func byTLSTheOriginAndTheCookieAreSecure() {
+        let secure = access("https", hosts: ["kymo.example"])
+        let host = ("host", "kymo.example:5790")
+        #expect(status([host, ("origin", "https://kymo.example:5790")], method: "POST", of: secure) == nil)
+        #expect(status([host, ("origin", "http://kymo.example:5790")], method: "POST", of: secure) == 403)
+        #expect(secure.setCookie("ABC").value.hasSuffix("; Secure"))
+        #expect(!access().setCookie("ABC").value.contains("Secure"))
+    }
+
     /// A page on another port of this machine is of the same site, and its requests come with the cookie.
     @Test func theAPIAnswersToNoOtherPage() {
         let host = ("host", "127.0.0.1:5790")
@@ -54,7 +85,7 @@ import Testing
     }
 
     @Test func theCookieIsFoundAmongOthersAndThoseOfOtherInstances() throws {
-        let (mine, other) = (ConsoleAccess(sessions: ConsoleSessions()), ConsoleAccess(sessions: ConsoleSessions()))
+        let (mine, other) = (access(), access())
         #expect(mine.cookie != other.cookie)
         #expect(mine.setCookie("ABC").value.hasPrefix("\(mine.cookie)=ABC; "))
         var request = ReceivedRequest(method: "GET", path: "/console/", minorVersion: 1)

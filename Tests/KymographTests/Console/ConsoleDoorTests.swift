@@ -14,7 +14,7 @@ import Testing
             view: InstanceView(facts: { InstanceFacts() }, stored: { nil }, disks: { [] }),
             seen: { InstanceWatch.Seen() },
             actions: ConsoleActions(), notes: { _ in })
-        console = try Console(subject, sessions)
+        console = try Console(subject, sessions, on: HTTPServer(NetworkAddress(host: "127.0.0.1", port: 0)))
     }
 
     private func request(_ method: String, _ path: String, cookie: String? = nil) -> ReceivedRequest {

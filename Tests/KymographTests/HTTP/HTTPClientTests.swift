@@ -33,7 +33,7 @@ import Testing
     private var received: String {
         var (bytes, all): ([UInt8], [UInt8]) = ([UInt8](repeating: 0, count: 1 << 20), [])
         while true {
-            let count = HTTPSocket.receive(pair.program.raw, into: &bytes)
+            let count = HTTPSocket.receive(pair.program.raw, .plain, into: &bytes)
             guard count > 0 else { return String(decoding: all, as: UTF8.self) }
             all += bytes[..<count]
         }

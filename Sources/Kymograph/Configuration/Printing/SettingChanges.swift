@@ -29,7 +29,8 @@ struct SettingChanges {
     private static let common: Set = [
         "mappings", "deviceMapping", "fhirMapping", "maxFuture", "identity", "watch", "drain", "output.rotateBytes",
         "output.rotateAge", "output.rotateIdle", "store.maxBytes", "store.archiveAge", "store.commitInterval",
-        "log.level", "log.outboxAge", "log.silentAfter",
+        "log.level", "log.outboxAge", "log.silentAfter", "limits.devices", "limits.series", "limits.windows",
+        "limits.readingsPerWindow", "limits.depth", "limits.values",
     ]
     /// What decides which readings a sink gets.
     private static let ofFilters: Set = ["types", "devices", "sources", "tags"]
@@ -184,6 +185,8 @@ extension PipelineSettings {
         (settings.watchesMappings, settings.drainLimit) = (new.watchesMappings, new.drainLimit)
         settings.configurationFiles = new.configurationFiles
         settings.rotation.limits = new.rotation.limits
+        settings.windows.limits.takeOver(new.windows.limits)
+        settings.scan = new.scan
         settings.store.takeLimits(of: new.store)
         settings.log.takeOver(new.log)
         (settings.server, settings.sinks) = (new.server, placing(new.sinks))

@@ -40,12 +40,18 @@ package struct Setting<Root>: Sendable {
         return text.isEmpty ? [] : [text]
     }
 
-    /// The environment variable: `output.maxAge` is KYMO_OUTPUT_MAX_AGE.
+    /// The environment variable: `output.maxAge` is KYMO_OUTPUT_MAX_AGE, and `http.clientCAFile`
+    /// KYMO_HTTP_CLIENT_CA_FILE.
     var variable: String {
-        key.reduce(into: "KYMO_") { name, character in
-            if character == "." { return name += "_" }
-            if character.isUppercase { name += "_" }
-            name += character.uppercased()
+        let letters = Array(key)
+        return letters.indices.reduce(into: "KYMO_") { name, place in
+            let letter = letters[place]
+            if letter == "." { return name += "_" }
+            // A word begins behind a small letter, and with the last capital letter before one.
+            let follows = place > 0 && !letters[place - 1].isUppercase
+            let leads = place + 1 < letters.count && letters[place + 1].isLowercase
+            if letter.isUppercase, follows || leads { name += "_" }
+            name += letter.uppercased()
         }
     }
 

@@ -12,6 +12,22 @@ enum CertificateNames {
         return names.filter { !$0.utf8.contains(0) }
     }
 
+    /// The hosts and numeric addresses that `certificate` is for: the first `most` subject alternative names, of which
+    /// those with other than printable letters are left out.
+    @unsafe
+    static func hosts(of certificate: OpaquePointer, most: Int32) -> [String] {
+        // Safe: the caller keeps the certificate for the call, and the names live until they are freed.
+        guard let names = unsafe kymo_tls_names(certificate) else { return [] }
+        defer { unsafe kymo_tls_names_free(names) }
+        return unsafe (0..<min(kymo_tls_name_count(names), most)).compactMap { index in
+            var text = [CChar](repeating: 0, count: 256)
+            let count = unsafe Int(kymo_tls_host(names, index, &text, Int32(text.count)))
+            let bytes = text.prefix(count).map(UInt8.init(bitPattern:))
+            guard count > 0, bytes.allSatisfy({ 0x21...0x7E ~= $0 }) else { return nil }
+            return String(decoding: bytes, as: UTF8.self)
+        }
+    }
+
     @unsafe
     private static func commonNames(_ certificate: OpaquePointer) -> [String] {
         var (found, place): ([String], Int32) = ([], -1)

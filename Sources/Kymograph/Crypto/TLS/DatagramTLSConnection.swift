@@ -157,6 +157,10 @@ final class DatagramTLSConnection {
         return unsafe UnsafeBufferPointer(start: identity, count: count).map(UInt8.init(bitPattern:))
     }
 
+    /// When the client's certificate ends, or `withAuthorities` the first of those by which it was found good in the
+    /// handshake, in seconds since 1970; the largest number without one.
+    func goodUntil(withAuthorities: Bool) -> Int64 { unsafe kymo_dtls_good_until(one, withAuthorities ? 1 : 0) }
+
     /// Why the key or certificate of the client is not good any more in `context`; nil when it is.
     @unsafe
     func withdrawal(in context: OpaquePointer) -> String? {

@@ -1,7 +1,7 @@
 import Synchronization
 
-/// The TLS of a source, which reads its files again when they have changed: certificates are renewed without a restart,
-/// and connections that are open go on as they are. For any thread.
+/// The TLS of a source or another listener, which reads its files again when they have changed: certificates are
+/// renewed without a restart, and connections that are open go on as they are. For any thread.
 package final class RenewedTLS: Sendable {
     /// How often the files are looked at, at most.
     private static let interval = Duration.seconds(1)
@@ -45,6 +45,15 @@ package final class RenewedTLS: Sendable {
         state.withLock { state in
             Self.renew(&state, files)
             return state.context.expiry
+        }
+    }
+
+    /// The hosts that the certificate is for which a client would be shown now; it looks at the files as
+    /// ``renewedExpiry()``.
+    func renewedHosts() -> [String] {
+        state.withLock { state in
+            Self.renew(&state, files)
+            return state.context.hosts
         }
     }
 

@@ -10,6 +10,8 @@ final class TLSConnection {
     private let server: TLSServer?
     /// Why it has failed, in words for a log; nil while it has not.
     private(set) var fault: String?
+    /// Whether it has failed because the client speaks HTTP without TLS.
+    private(set) var hasMetPlainHTTP = false
 
     /// Takes over `connection`, whose socket is set, of a client, or to `server`.
     @unsafe
@@ -71,6 +73,7 @@ final class TLSConnection {
                 if result != -Int(EAGAIN) { met = result }
                 return filled
             }
+            unsafe kymo_tls_note_data(connection)
             filled += size
         }
         return filled
@@ -107,8 +110,15 @@ final class TLSConnection {
 
     private func failure(_ code: Int32, isReading: Bool) -> Int {
         let error = errno
+        guard unsafe kymo_tls_has_too_many_messages(connection) == 0 else {
+            return fail("it sends messages of the handshake without end")
+        }
         switch unsafe SSL_get_error(connection, code) {
         case SSL_ERROR_ZERO_RETURN: return isEstablished ? 0 : lose(ECONNRESET)
+        // A client that begins a message of the handshake, and does not end it, gets no answer before: whoever waits
+        // until it may be written to would be told at once, again and again.
+        case SSL_ERROR_WANT_READ where server == nil && !isReading:
+            return fail("it has begun a message that it does not end")
         case SSL_ERROR_WANT_READ: return -Int(EAGAIN)
         // A client that sends, and does not take what it has to hear first, would keep the lane busy.
         case SSL_ERROR_WANT_WRITE: return isReading ? fail("it does not take what it is sent") : -Int(EAGAIN)
@@ -119,6 +129,10 @@ final class TLSConnection {
             return -Int(EPIPE)
         default:
             if kymo_tls_is_cut() == 1 { return lose(ECONNRESET) }
+            let last = ERR_peek_last_error()
+            hasMetPlainHTTP =
+                ERR_GET_LIB(last) == ERR_LIB_SSL
+                && [SSL_R_HTTP_REQUEST, SSL_R_HTTPS_PROXY_REQUEST].contains(ERR_GET_REASON(last))
             return fail(reason)
         }
     }
@@ -167,18 +181,9 @@ final class TLSConnection {
     /// The hosts and numeric addresses that the certificate which was shown is for, good or not: those of printable
     /// letters, the first ones.
     private var shownHosts: [String] {
-        // Safe: the certificate lives as long as the connection, and the names until they are freed.
-        guard let certificate = unsafe kymo_tls_shown(connection),
-            let names = unsafe kymo_tls_names(certificate)
-        else { return [] }
-        defer { unsafe kymo_tls_names_free(names) }
-        return unsafe (0..<min(kymo_tls_name_count(names), Self.mostHosts)).compactMap { index in
-            var text = [CChar](repeating: 0, count: 256)
-            let count = unsafe Int(kymo_tls_host(names, index, &text, Int32(text.count)))
-            let bytes = text.prefix(count).map(UInt8.init(bitPattern:))
-            guard count > 0, bytes.allSatisfy({ 0x21...0x7E ~= $0 }) else { return nil }
-            return String(decoding: bytes, as: UTF8.self)
-        }
+        // Safe: the certificate lives as long as the connection.
+        guard let certificate = unsafe kymo_tls_shown(connection) else { return [] }
+        return unsafe CertificateNames.hosts(of: certificate, most: Self.mostHosts)
     }
 
     private static let mostHosts: Int32 = 8

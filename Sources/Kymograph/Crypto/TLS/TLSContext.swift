@@ -137,6 +137,16 @@ package final class TLSContext: Sendable {
         return earliest
     }
 
+    /// Most hosts of a certificate that are looked at.
+    private static let mostHosts: Int32 = 256
+
+    /// The hosts and numeric addresses that its certificate is for, which may begin with `*.`; none without one.
+    var hosts: [String] {
+        // Safe: the certificate belongs to the context.
+        guard let certificate = unsafe kymo_tls_own(context, 0) else { return [] }
+        return unsafe CertificateNames.hosts(of: certificate, most: Self.mostHosts)
+    }
+
     /// A connection that a client has opened at `descriptor`, which stays the caller's; nil without memory.
     func accept(_ descriptor: Int32) -> TLSConnection? {
         // Safe: a new connection, which the object owns from here on.

@@ -22,6 +22,8 @@ final class Association {
         let begun: ContinuousClock.Instant
         /// Who the client is, by the list of peers; nil without one.
         let access: StreamAccess?
+        /// When its certificate ends, or one above it, in seconds since 1970; the largest number without one.
+        var goodUntil: Int64
         /// When a payload came last, or else when it began.
         var lastReceived: ContinuousClock.Instant
     }

@@ -41,6 +41,8 @@ final class AssociationTable {
     private var context: TLSContext
     /// Associations whose key or certificate was not looked for in the present files yet, however silent they are.
     private var unchecked: [Association] = []
+    /// No certificate of a client ends before, in seconds since 1970.
+    private var nextEnd = Int64.max
     /// Where payloads are decrypted to.
     var plain = ReceiveMemory(capacity: DatagramTLSConnection.maxBytes)
 
@@ -146,7 +148,9 @@ final class AssociationTable {
             if association.established == nil { establishedCount += 1 }
             let established = Association.Established(
                 connection: handshake.connection, context: handshake.context, random: handshake.random, begun: now,
-                access: access(), lastReceived: now)
+                access: access(), goodUntil: handshake.connection.goodUntil(withAuthorities: true),
+                lastReceived: now)
+            nextEnd = min(nextEnd, established.goodUntil)
             association.established = established
             association.handshake = nil
             handshaking.remove(association.endpoint)
@@ -200,11 +204,22 @@ final class AssociationTable {
         return idle
     }
 
+    /// Ends the associations whose certificates have ended at `now`, in seconds since 1970; those.
+    func endExpired(at now: Int64) -> [Association] {
+        guard now > nextEnd else { return [] }
+        let expired = all.values.filter { ($0.established?.goodUntil).map { $0 < now } ?? false }
+        for association in expired { end(association, tells: true) }
+        nextEnd = all.values.compactMap { $0.established?.goodUntil }.min() ?? .max
+        return expired
+    }
+
     /// Ends `association` when its key or certificate is not good any more by the present files; why.
     func endIfWithdrawn(_ association: Association) -> String? {
         guard let established = association.established, established.context !== context else { return nil }
         guard let reason = context.withdrawal(of: established.connection) else {
             association.established?.context = context
+            // By authorities that may be others now.
+            association.established?.goodUntil = established.connection.goodUntil(withAuthorities: false)
             return nil
         }
         end(association, tells: true)

@@ -177,6 +177,9 @@ extension LaneLoop {
             for (association, reason) in table.endWithdrawn() {
                 refuse(association.peer, .withdrawn, reason, index, &consumer)
             }
+            for association in table.endExpired(at: WallClock.now().nanoseconds / 1_000_000_000) {
+                refuse(association.peer, .withdrawn, "certificate has expired", index, &consumer)
+            }
             let idle = sources[index].configuration.associations.idle
             if idle > 0 {
                 for association in table.endIdle(since: now - .nanoseconds(idle)) {

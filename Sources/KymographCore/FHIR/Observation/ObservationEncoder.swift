@@ -56,6 +56,9 @@ package struct ObservationEncoder: ~Copyable, Sendable {
     /// The resource that readings of a type become in place of Observations, or nil.
     mutating func resource(of type: Int) -> ResourceProgram? { resources.resource(of: types[type]) }
 
+    /// The program of a type.
+    func program(of type: Int) -> TypeProgram { types[type] }
+
     /// The program of types that give summaries, or nil.
     func summaryProgram(of type: Int) -> TypeProgram? {
         let program = types[type]
