@@ -41,8 +41,8 @@ import TrialSupport
             case 3:
                 let next = others()
                 steps.append("refused \(next)")
-                scene.configure(written(next), more: "limits: {depth: \(steps.count + 70)}")
-                try scene.reload("→ \(steps.count + 70) (")
+                scene.configure(written(next), more: "limits: {lineBytes: \(steps.count + 7000)}")
+                try scene.reload("→ \(steps.count + 7000) (")
             case 4:
                 let next = others()
                 steps.append("bad address, \(next)")

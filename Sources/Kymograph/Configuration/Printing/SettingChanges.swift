@@ -15,7 +15,9 @@ struct SettingChanges {
 
         /// Whether its values name a person, a device or an account, which no log may have.
         private var isIdentifier: Bool {
-            MaskedConfiguration.personal.contains(key.split(separator: ".").last.map(String.init) ?? key)
+            // What limits.devices says is a number.
+            !key.hasPrefix("limits.")
+                && MaskedConfiguration.personal.contains(key.split(separator: ".").last.map(String.init) ?? key)
         }
 
         /// `window 5m → 1m (kymo.yaml:1:9)`.
