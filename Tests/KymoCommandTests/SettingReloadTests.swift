@@ -171,7 +171,9 @@ import Testing
             try run.waitForError(word)
         }
         for device in ["a", "b", "c"] { try send(device, isAccepted: device != "c") }
-        try reload(3, readings: 100, depth: 4, "SIGHUP: took over limits.devices 2 → 3 (kymo.yaml:6:19), limits.depth 64 → 4")
+        try reload(
+            3, readings: 100, depth: 4,
+            "SIGHUP: took over limits.devices 2 → 3 (kymo.yaml:6:19), limits.depth 64 → 4")
         try send("c", isAccepted: true)
         try send("d", isAccepted: false)
         try send("a", nested: true, isAccepted: false)

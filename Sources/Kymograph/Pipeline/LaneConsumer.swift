@@ -136,7 +136,10 @@ struct LaneConsumer: ~Copyable, PayloadConsumer {
         let inputs = settings.laneInputs(set: set)
         reporter.adopt(settings.sources)
         reporter.adopt(set, inputs)
-        lane.adopt(set, generation: generation, inputs: inputs, limits: settings.scan)
+        let limits = settings.windows.limits
+        lane.adopt(
+            set, generation: generation, inputs: inputs, limits: settings.scan,
+            series: DeviceLimits(devices: limits.maxDevices, series: limits.maxSeries))
         bounds.forgetTemplates()
         (self.set, types) = (set, set.types)
         adoptPatients()

@@ -417,6 +417,9 @@ struct LaneOutput: ~Copyable, MeasurementOutput {
         publish { [events] in events.wake(shard: $0) }
     }
 
+    /// Takes over `limits` for devices and series that are new.
+    mutating func takeOver(_ limits: DeviceLimits) { router.takeOver(limits) }
+
     func note(_ notes: MappingNotes, source: Int) { events.noted(notes, source: source) }
 
     func miss(_ gaps: [FrameGap], source: Int) { events.missed(gaps, source: source) }

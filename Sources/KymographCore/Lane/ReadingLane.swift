@@ -27,10 +27,12 @@ package struct ReadingLane: ~Copyable {
 
     /// Maps with `set`, which continues the former one, from here on. `inputs` are the same sources, and others behind
     /// them; `generation` is what ``MappingExchange/announce(rings:)`` gave with it. Documents are read within
-    /// `limits`, or with nil within the former ones.
+    /// `limits`, and new devices and series taken within `series`; with nil within the former ones.
     ///
     /// Every shard learns of it in order with the readings: what was mapped by a newer set comes after the mark.
-    package mutating func adopt(_ set: MappingSet, generation: Int, inputs: [LaneInput], limits: ScanLimits? = nil) {
+    package mutating func adopt(
+        _ set: MappingSet, generation: Int, inputs: [LaneInput], limits: ScanLimits? = nil, series: DeviceLimits? = nil
+    ) {
         precondition(inputs.count >= self.inputs.count)
         let limits = limits ?? self.limits
         self.limits = limits
@@ -38,6 +40,8 @@ package struct ReadingLane: ~Copyable {
         sources = OwnedList(count: inputs.count) { MappedSource(set: set, input: inputs[$0], limits: limits) }
         output.adopt(set, inputs)
         output.announceMappings(generation: generation)
+        // Behind the mark, at which shards take them over.
+        if let series { output.takeOver(series) }
     }
 
     /// Maps one line of a stream. `bytes` must be padded.

@@ -1,3 +1,12 @@
+/// How many devices and series a lane takes.
+package struct DeviceLimits: Sendable {
+    var devices: Int
+    var series: Int
+
+    /// Most `devices`, and most `series` of them.
+    package init(devices: Int, series: Int) { (self.devices, self.series) = (devices, series) }
+}
+
 /// The lane's way to the shards: numbers series and writes their readings into the ring of the shard that owns them.
 ///
 /// A series is introduced to its ring once, by a definition record, and from then on named by its number there.
@@ -15,8 +24,8 @@ package struct ReadingRouter: ~Copyable {
     private var nextNumber: RawArray<UInt32>
     /// Whether a shard got something that it was not woken for.
     private var isQuiet: RawArray<Bool>
-    private let maxDevices: Int
-    private let maxSeries: Int
+    private var maxDevices: Int
+    private var maxSeries: Int
 
     /// Routes over `rings`, one per shard. New devices beyond `maxDevices`, or series beyond `maxSeries`, are refused.
     package init(rings: [Ring], maxDevices: Int, maxSeries: Int) {
@@ -26,6 +35,9 @@ package struct ReadingRouter: ~Copyable {
         self.maxDevices = maxDevices
         self.maxSeries = maxSeries
     }
+
+    /// Takes over `limits` for what comes; devices and series that are known stay.
+    mutating func takeOver(_ limits: DeviceLimits) { (maxDevices, maxSeries) = (limits.devices, limits.series) }
 
     /// What became of a reading.
     package enum Outcome: Equatable, Sendable {
