@@ -9,8 +9,8 @@ struct Receipts: ParsableCommand {
         abstract: "Show what sinks have answered: the files of receipts.",
         discussion: """
             Reads the files in the directory that the setting 'receipts' names, also while they are written: of each \
-            entry its outcome (created, updated, amended, unchanged, kept, sent, refused), whose it is, its window, \
-            and what the sink answered. A receipt that is there twice after a crash is shown once.
+            entry its outcome (created, updated, amended, unchanged, kept, deleted, sent, refused), whose it is, its \
+            window, and what the sink answered. A receipt that is there twice after a crash is shown once.
 
             Receipts hold identifiers of devices and patients.
 

@@ -8,7 +8,7 @@ enum PublicSurface {
     static let promised = """
         ByteView: ByteView .padding .count .init .subscript .subscript .equals .array
         ByteWriter: ByteWriter .count .init .append .append .append .removeAll .view
-        DeliveryReport: DeliveryReport Outcome (3 cases) .sink .resource .outcome .detail .refused
+        DeliveryReport: DeliveryReport Outcome (4 cases) .sink .resource .outcome .detail .refused
         Descriptor: Descriptor .init .raw .close
         EngineConfiguration: EngineConfiguration Storage (3 cases) .storage .mappings .window .sources
             .sourceKinds .framings .sinks .readingHook .entryHook .onRejection .onDelivery .onNote .init .init

@@ -54,7 +54,8 @@ enum SinkCheck {
     ) {
         let keys = Set(address.kind.settings.map(\.key)).intersection(stated.keys)
         let circumstances = SinkCircumstances(
-            stated: keys, prefix: prefix, output: settings.output, keepsNothing: settings.store.keeping == .nothing)
+            stated: keys, prefix: prefix, output: settings.output, compatibility: settings.compatibility,
+            keepsNothing: settings.store.keeping == .nothing)
         for finding in address.findings(circumstances) {
             let place =
                 finding.key.flatMap { stated[$0] } ?? finding.pipelineKey.flatMap { settings.origins[$0] } ?? origin

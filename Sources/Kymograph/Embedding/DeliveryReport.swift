@@ -6,6 +6,8 @@ public struct DeliveryReport: Sendable {
     public enum Outcome: Hashable, Sendable {
         /// The server has it.
         case stored
+        /// The server has deleted it (`emptied: delete`), or had none.
+        case deleted
         /// The server has kept other content that it had (`output.write: conditional-create`).
         case otherKept
         /// The server never will have it: it is among the dead letters (`kymo dead`), from which it can be sent again.
@@ -31,7 +33,8 @@ extension DeliveryReport {
     static func all(of settlement: Settlement) -> [DeliveryReport] {
         settlement.receipts.map { receipt in
             DeliveryReport(
-                sink: settlement.sink, resource: receipt.resource, outcome: receipt.isLacking ? .otherKept : .stored,
+                sink: settlement.sink, resource: receipt.resource,
+                outcome: receipt.isDeleted ? .deleted : receipt.isLacking ? .otherKept : .stored,
                 detail: receipt.location, refused: [])
         }
             + settlement.undeliverable.map { entry in

@@ -191,7 +191,7 @@ struct LedgerReader {
         let rows = try Row.fetchAll(
             db, sql: "SELECT sink, status, count(*) FROM receipt WHERE outbox = ? GROUP BY sink, status",
             arguments: [outbox])
-        for row in rows { counts["\(row[0] as String) \(row[1] as Int)"] = row[2] }
+        for row in rows { counts["\(row[0] as String) \(DeliveryReceipt.text(ofStored: row[1]))"] = row[2] }
         return counts
     }
 

@@ -6,6 +6,12 @@ extension DeliveryReceipt {
     /// The row that the content of an entry was first in: one that holds what a dead letter kept is as old as that.
     static let origin = "coalesce((SELECT origin FROM replay WHERE outbox = ?1), ?1)"
 
+    /// The status as it is stored: of a deletion below zero, because the tables have no column for that.
+    private var storedStatus: Int { isDeleted ? -status : status }
+
+    /// What a stored status says.
+    static func text(ofStored status: Int) -> String { status < 0 ? "deleted \(-status)" : "\(status)" }
+
     /// Inserts the receipt, and what it says of the order of versions, which outlives it.
     func insert(sink: String, _ now: Instant, _ db: Database) throws {
         try db.cachedStatement(
@@ -13,7 +19,7 @@ extension DeliveryReceipt {
                 INSERT INTO receipt (sink, outbox, resource, status, location, version, attempts, at)
                 VALUES (?, ?, ?, ?, ?, ?, ?, ?)
                 """
-        ).execute(arguments: [sink, row, resource, status, location, version, attempts, now.nanoseconds])
+        ).execute(arguments: [sink, row, resource, storedStatus, location, version, attempts, now.nanoseconds])
         try noteLacking(sink, now, db)
         guard !isLacking else { return }
         try db.cachedStatement(

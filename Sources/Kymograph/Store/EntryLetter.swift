@@ -54,13 +54,31 @@ struct EntryLetter {
         if try isSuperseded(origin, db) {
             return "a newer version of what it holds was delivered or waits: discard the letter"
         }
+        let names = numbers.count > 1 ? names : []
         for other in numbers where other != number {
-            guard let letter = try EntryLetter(other, db), letter.sink == sink, letter.resource == resource,
-                resource != nil, letter.origin ?? 0 > origin
+            guard let letter = try EntryLetter(other, db), letter.sink == sink, let resource = letter.resource,
+                names.contains(resource), letter.origin ?? 0 > origin
             else { continue }
             return "letter \(other) has a newer version of what it holds: discard the letter"
         }
         return nil
+    }
+
+    /// What receipts and letters may call it: the way of writing (`output.write`) was another in other runs.
+    private var names: [String] {
+        var names = resource.map { [$0] } ?? []
+        content?.withByteView { bytes in
+            var index = EntryIndex()
+            guard let block = index.read(bytes),
+                let entry = (0..<block.count).last(where: { !block[$0].isUnwritten }).map({ block[$0] })
+            else { return }
+            for write in ObservationOptions.Write.allCases {
+                var form = block.form
+                form.write = write
+                names.append(DeliveryEntry.name(of: entry, form))
+            }
+        }
+        return names
     }
 
     /// Whether it is a Patient or Device, to be made unless the server has it: no version of it replaces another.
@@ -93,14 +111,16 @@ struct EntryLetter {
 
     /// The newest version that the sink has been given of the resource. Receipts may be gone by now.
     private func delivered(_ db: Database) throws -> Int64? {
-        try Int64.fetchOne(
-            db,
-            sql: """
-                SELECT max(origin) FROM (
-                    SELECT origin FROM newer WHERE sink = ?1 AND resource = ?2
-                    UNION ALL SELECT coalesce(replay.origin, receipt.outbox) FROM receipt
-                        LEFT JOIN replay ON replay.outbox = receipt.outbox WHERE sink = ?1 AND resource = ?2)
-                """, arguments: [sink, resource])
+        try names.compactMap { name in
+            try Int64.fetchOne(
+                db,
+                sql: """
+                    SELECT max(origin) FROM (
+                        SELECT origin FROM newer WHERE sink = ?1 AND resource = ?2
+                        UNION ALL SELECT coalesce(replay.origin, receipt.outbox) FROM receipt
+                            LEFT JOIN replay ON replay.outbox = receipt.outbox WHERE sink = ?1 AND resource = ?2)
+                    """, arguments: [sink, name])
+        }.max()
     }
 
     /// Puts the block into the outbox as it is stored, for the sink that refused it; nil when it cannot be read, or

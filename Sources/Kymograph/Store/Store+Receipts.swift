@@ -56,6 +56,8 @@ extension Settlement {
             if let subject = receipt.subject, subject.eventType == nil {
                 try ReceiptWindow(subject.value)?.note(in: &line, row: receipt.row, db)
             }
+            // A single reading that is no more is not in the archive, either.
+            if receipt.isDeleted { (line.readings, line.first, line.last) = (0, nil, nil) }
             try Settlement.insert(line.json(encoder), of: run, db)
         }
         for entry in undeliverable {

@@ -15,6 +15,7 @@ package struct RunReport: Encodable {
     private struct Sink: Encodable {
         var name: String
         var delivered: Int
+        var deleted: Int
         var undeliverable: ReasonCounts
         var retries: Int
     }
@@ -59,8 +60,8 @@ package struct RunReport: Encodable {
             },
             sinks: run.deliveries.map { sink, delivery in
                 Sink(
-                    name: sink, delivered: delivery.delivered, undeliverable: delivery.undeliverableReasons,
-                    retries: delivery.retries)
+                    name: sink, delivered: delivery.delivered, deleted: delivery.deleted ?? 0,
+                    undeliverable: delivery.undeliverableReasons, retries: delivery.retries)
             }, counters: run.counters)
     }
 

@@ -13,13 +13,16 @@ enum SinkRows {
         ) { Double($0.lacking) },
         Counter(
             name: "kymo_sink_entries_total", kind: .counter, unit: "entries", labels: ["sink", "result"],
-            help: "Entries that a FHIR server has stored (`delivered`), or will not take (`undeliverable`)",
+            help:
+                "Entries that a FHIR server has stored (`delivered`), has deleted (`deleted`), or will not take "
+                + "(`undeliverable`)",
             phrases: []
         ) { input in
             input.sinks.flatMap { sink in
                 sink.delivery.map {
                     [
                         ([sink.name, "delivered"], Double($0.delivered)),
+                        ([sink.name, "deleted"], Double($0.deleted ?? 0)),
                         ([sink.name, "undeliverable"], Double($0.undeliverable)),
                     ]
                 } ?? []

@@ -31,6 +31,8 @@ package struct DeliverySummary: Codable, Sendable {
     package var inFlight = 0
     /// Entries stored in this run.
     package var delivered = 0
+    /// Entries in this run whose resources the server has deleted; nil from an earlier version.
+    package var deleted: Int?
     /// Entries in this run that the server will not take.
     package var undeliverable = 0
     /// How many of them there are for each reason.
@@ -61,17 +63,26 @@ package struct DeliverySummary: Codable, Sendable {
     /// Times from the making of entries to when the sink had them; nil from an earlier version.
     package var deliveryTimes: DurationCounts?
 
+    /// Entries in this run that the server has done what was asked with.
+    var taken: Int { delivered + (deleted ?? 0) }
+
     /// Whether the sink takes what there is.
     var isUp: Bool { circuit == "closed" }
 
     /// Nothing yet.
     package init() {}
 
+    /// How many were deleted, for people; empty when none was.
+    var deletedText: String {
+        let count = deleted ?? 0
+        return count > 0 ? ", deleted \(count)" : ""
+    }
+
     /// What people read of it, without the sink's name; `age` writes a length of time in seconds.
     func lines(age: (Double) -> String) -> [String] {
         var lines = verdict.isEmpty ? [] : ["  \(verdict)"]
         lines.append(
-            "  circuit \(circuit), in flight \(inFlight), delivered \(delivered), undeliverable "
+            "  circuit \(circuit), in flight \(inFlight), delivered \(delivered)\(deletedText), undeliverable "
                 + "\(undeliverableReasons.text), retries \(retries)")
         if let trouble { lines.append("  \(trouble.cause.rawValue) since \(trouble.since): \(trouble.reason)") }
         let next = nextAttempt.map { "; next attempt \($0)" } ?? ""

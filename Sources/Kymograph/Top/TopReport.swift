@@ -144,8 +144,8 @@ package struct TopReport: Codable, Sendable {
             Sink(
                 name: sink.name, waiting: sink.waiting,
                 entries: sink.delivery.map { delivery in
-                    let former = first.status.sinks.first { $0.name == sink.name }?.delivery?.delivered ?? 0
-                    return Rates.of(delivery.delivered - former, seconds)
+                    let former = first.status.sinks.first { $0.name == sink.name }?.delivery?.taken ?? 0
+                    return Rates.of(delivery.taken - former, seconds)
                 },
                 delivery: sink.delivery)
         }

@@ -139,6 +139,27 @@ import Testing
         try expectMembers(rehearsal, areReferences: byID)
     }
 
+    /// Servers do not delete what others refer to: the panel goes before its members, also when the device goes on
+    /// without the panel.
+    @Test(arguments: [true, false], [0, 40]) func deletedBeforeTheirMembers(isTransaction: Bool, failures: Int) throws {
+        let row = row(byID: true, isTransaction: isTransaction)
+        let rehearsal = try DeliveryRehearsal([row]) { $0.deletesEmptied = true }
+        rehearsal.server.keepsReferred = true
+        rehearsal.run()
+        var left = failures
+        rehearsal.server.otherwise = { request in
+            guard request.method == "DELETE", left > 0 else { return .pass }
+            left -= 1
+            return .status(500)
+        }
+        #expect(rehearsal.server.resources.count == 6)
+        rehearsal.outbox.add(
+            row.replacing("\"final\"", with: "\"entered-in-error\"").replacing(/,"valueQuantity":\{[^}]*\}/, with: ""))
+        rehearsal.run()
+        #expect(rehearsal.server.resources.count == 2 && rehearsal.outbox.undeliverable.isEmpty)
+        #expect(rehearsal.engine.status.deleted == 4 && left == 0)
+    }
+
     /// What is put aside can be sent again as it is.
     @Test func deadLettersOfPanels() throws {
         let rehearsal = try DeliveryRehearsal([row(byID: false)])

@@ -20,8 +20,10 @@ final class DeliveryRehearsal {
     let server = MemoryServer()
     let authorizer = TestAuthorizer()
     let time = Time()
-    let engine: DeliveryEngine
+    private(set) var engine: DeliveryEngine
     private let start: Instant
+    private let settings: DeliverySettings
+    private var seed: UInt64
 
     /// `checks`: the server is searched for Patients and Devices before bundles bring them.
     init(
@@ -32,12 +34,26 @@ final class DeliveryRehearsal {
         var settings = DeliverySettings(base: "http://server/fhir/", identity: identity)
         settings.checksIdentifiers = checks
         change(&settings)
-        let time = time
-        let clock = DeliveryClock(elapsed: { time.now }, civil: { time.now })
-        engine = DeliveryEngine(
-            settings, queue: outbox, transport: server, authorizer: authorizer, clock: clock,
-            random: SeededGenerator(seed: seed), inbox: try DeliveryInbox())
+        (self.settings, self.seed) = (settings, seed)
+        engine = try Self.engine(settings, outbox, server, authorizer, time, seed)
         start = time.now
+    }
+
+    private static func engine(
+        _ settings: DeliverySettings, _ outbox: MemoryOutbox, _ server: MemoryServer, _ authorizer: TestAuthorizer,
+        _ time: Time, _ seed: UInt64
+    ) throws -> DeliveryEngine {
+        DeliveryEngine(
+            settings, queue: outbox, transport: server, authorizer: authorizer,
+            clock: DeliveryClock(elapsed: { time.now }, civil: { time.now }), random: SeededGenerator(seed: seed),
+            inbox: try DeliveryInbox())
+    }
+
+    /// Ends as SIGKILL does, and begins again behind what is settled.
+    func restart() throws {
+        engine.channel.abandon()
+        seed += 1
+        engine = try Self.engine(settings, outbox, server, authorizer, time, seed)
     }
 
     deinit { engine.channel.abandon() }

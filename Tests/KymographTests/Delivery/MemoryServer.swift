@@ -47,6 +47,12 @@ final class MemoryServer: HTTPTransport, @unchecked Sendable {
     var version = "4.0.1"
     var interactions = ["transaction", "batch"]
     var updateCreate = true
+    /// What it states that can be done with Observations; nil for nothing stated.
+    var observationInteractions: [String]?
+    /// Resources that it refuses to delete.
+    var keeps: (Resource) -> Bool = { _ in false }
+    /// Whether it refuses to delete what others refer to.
+    var keepsReferred = false
     /// Whether a search for the first identifier finds the second; by bytes at first.
     var finds: (_ asked: String, _ own: String) -> Bool = { $0.utf8.elementsEqual($1.utf8) }
     /// How many resources a page of a search has.
@@ -84,13 +90,15 @@ final class MemoryServer: HTTPTransport, @unchecked Sendable {
     }
 
     private var metadata: Resource {
-        [
+        var observation: Resource = ["type": "Observation", "updateCreate": updateCreate]
+        if let stated = observationInteractions { observation["interaction"] = stated.map { ["code": $0] } }
+        return [
             "resourceType": "CapabilityStatement", "fhirVersion": version,
             "software": ["name": "Memory", "version": "1"],
             "rest": [
                 [
                     "mode": "server", "interaction": interactions.map { ["code": $0] },
-                    "resource": [["type": "Observation", "updateCreate": updateCreate]],
+                    "resource": [observation],
                 ]
             ],
         ]
@@ -185,7 +193,21 @@ final class MemoryServer: HTTPTransport, @unchecked Sendable {
         }
     }
 
+    /// Deletes what has the id, in the version `match` if that is not nil; other conditions are not taken.
+    private func delete(_ url: String, match: String?) -> StoreResult {
+        guard !url.contains("?") else { return (412, "multiple-matches", "", "") }
+        guard let resource = resources[url] else { return (404, "not-found", "", "") }
+        if let match, match != version(url) { return (412, "conflict", "", "") }
+        let isReferred = resources.contains { $0.key != url && Self.mentions(url, in: $0.value) }
+        if keeps(resource) || keepsReferred && isReferred { return (409, "conflict", "", "") }
+        resources[url] = nil
+        return (204, "", "", "")
+    }
+
     private func store(_ entry: Resource) -> StoreResult {
+        if let request = entry["request"] as? Resource, request["method"] as? String == "DELETE" {
+            return delete(request["url"] as? String ?? "", match: request["ifMatch"] as? String)
+        }
         guard let resource = entry["resource"] as? Resource, let request = entry["request"] as? Resource,
             let url = request["url"] as? String, let type = resource["resourceType"] as? String
         else { return (400, "structure", "", "") }

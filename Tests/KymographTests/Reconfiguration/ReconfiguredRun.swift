@@ -35,6 +35,8 @@ final class ReconfiguredRun {
     /// A defect: see ``ReconfigurationSequence/Defect/followsFirstLane``.
     private let followsFirstLane: Bool
     private(set) var delivered: [UInt8] = []
+    /// The same as the rows have it.
+    private(set) var blocks: [[UInt8]] = []
     var now: Instant
 
     /// What is in memory of closed windows is little, so that most come back from the store.
@@ -216,6 +218,7 @@ final class ReconfiguredRun {
             let rows = outbox.rows(after: outbox.settledThrough, bytes: 1 << 20, milliseconds: 0)
             guard let last = rows.last else { return }
             for row in rows { delivered += BundleText.of(row.body) }
+            blocks += rows.map(\.body)
             outbox.settle(through: last.number, receipts: [], undeliverable: [])
         }
     }

@@ -143,6 +143,18 @@ struct RetractionModel {
         var patient: String
         /// Start of its window, or time or id of its reading.
         var place: String
+
+        init(kind: RetractionItem.Kind, device: String, patient: String, place: String) {
+            (self.kind, self.device, self.patient, self.place) = (kind, device, patient, place)
+        }
+
+        /// The Observation with this identifier; nil when that is none of readings here.
+        init?(identifier: String) {
+            let parts = identifier.split(separator: ".", omittingEmptySubsequences: false).map(String.init)
+            guard parts.count > 4, let kind = RetractionItem.Kind(rawValue: parts[2]) else { return nil }
+            let place = kind == .card ? parts[parts.count - 1] : parts[kind == .spot ? 4 : 3]
+            self.init(kind: kind, device: parts[1], patient: parts[0], place: place)
+        }
     }
 
     /// The sum of the values of each.

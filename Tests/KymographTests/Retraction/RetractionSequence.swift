@@ -22,6 +22,8 @@ struct RetractionSequence {
     private(set) var model = RetractionModel()
     /// Looks at the store whenever all that was sent is durable.
     var inspection: ArchiveInspection?
+    /// What sinks were given, in order.
+    private(set) var blocks: [[UInt8]] = []
     private var shown: [RetractionModel.Shown: (status: String, value: Int?)] = [:]
     private var sent: [RetractionItem] = []
     private var now = Instant(seconds: 1_900_000_000)
@@ -40,7 +42,7 @@ struct RetractionSequence {
         for _ in 0..<Int.random(in: 2...6, using: &generator) { try runOnce() }
         let run = try begin(Store(path: scratch.path), RetractionMapping(), lanes: 1)
         try run.end()
-        try show(run.delivered)
+        try show(run)
         let reader = try StoreReader(directory: scratch.path)
         let verification = try reader.verifyLedger(isRunning: false) { _ in }
         inspection?.look(scratch.path, model.present)
@@ -104,7 +106,7 @@ struct RetractionSequence {
             try run.end()
             for document in pending { take(document) }
         }
-        try show(run.delivered)
+        try show(run)
     }
 
     private mutating func settle(_ run: ReconfiguredRun, _ pending: inout [[RetractionItem]]) throws {
@@ -230,15 +232,13 @@ struct RetractionSequence {
 
     // MARK: The end
 
-    private mutating func show(_ delivered: [UInt8]) throws {
+    private mutating func show(_ run: ReconfiguredRun) throws {
+        blocks += run.blocks
         var reader = BundleReader()
-        try reader.read(ndjson: delivered)
+        try reader.read(ndjson: run.delivered)
         for (_, observation) in reader.observations {
             let name = observation["identifier"]?.elements?.first?["value"]?.text ?? ""
-            let parts = name.split(separator: ".", omittingEmptySubsequences: false).map(String.init)
-            guard parts.count > 4, let kind = RetractionItem.Kind(rawValue: parts[2]) else { continue }
-            let place = kind == .card ? parts[parts.count - 1] : parts[kind == .spot ? 4 : 3]
-            let key = RetractionModel.Shown(kind: kind, device: parts[1], patient: parts[0], place: place)
+            guard let key = RetractionModel.Shown(identifier: name) else { continue }
             var value: Int?
             if case .number(let text)? = observation["valueQuantity"]?["value"] { value = Int(text) }
             shown[key] = (observation["status"]?.text ?? "", value)

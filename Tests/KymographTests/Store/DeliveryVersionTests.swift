@@ -13,9 +13,11 @@ import Testing
         bytes: FormerBundle.block(of: Array(TestRow.transaction([TestRow.Reading("a", 1, 10)]).utf8)) ?? [],
         attempts: 1)
 
-    private static func receipt(_ row: Int64, isLacking: Bool = false) -> DeliveryReceipt {
+    private static func receipt(
+        _ row: Int64, of resource: String = name, isLacking: Bool = false
+    ) -> DeliveryReceipt {
         DeliveryReceipt(
-            row: row, resource: name, status: 200, location: "", version: "", attempts: 1, isLacking: isLacking)
+            row: row, resource: resource, status: 200, location: "", version: "", attempts: 1, isLacking: isLacking)
     }
 
     private func commit(_ store: Store, _ set: MappingSet, _ settlements: [Settlement]) throws {
@@ -53,6 +55,20 @@ import Testing
                 // Nobody asked: it stays all the same.
                 let rows = try LetterChange.deliver([1]).apply(DurableRehearsal.start, db)
                 #expect(rows.isEmpty)
+            }
+        }
+    }
+
+    /// Receipts of a run with another `output.write` call the same resource otherwise.
+    @Test(arguments: ["|", "%7C"]) func anotherWayOfWriting(bar: String) throws {
+        try withStore { store, set in
+            let other = Self.receipt(2, of: "Observation?identifier=urn:kymograph:observation\(bar).a-1")
+            try commit(
+                store, set,
+                [Settlement(sink: "server", through: 2, receipts: [other], undeliverable: [Self.refused])])
+            try store.pool.write { db in
+                let refusals = try LetterChange.deliver([1]).refusals(db)
+                #expect(refusals.map(\.letter) == [1] && refusals[0].reason.contains("newer version"), "\(refusals)")
             }
         }
     }

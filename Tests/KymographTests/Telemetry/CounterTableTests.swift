@@ -87,7 +87,7 @@ import Testing
 
     private var sinks: [SinkStatus] {
         var status = DeliveryStatus()
-        (status.inFlight, status.delivered, status.retries) = (223, 227, 233)
+        (status.inFlight, status.delivered, status.deleted, status.retries) = (223, 227, 557, 233)
         status.undeliverableReasons = ReasonCounts(["serverRefused": 229])
         (status.lookups, status.oldestLookupAge) = (239, 241_000_000_000)
         var sink = SinkStatus(name: "server", settledThrough: 7, waiting: 251)

@@ -19,7 +19,7 @@ import Testing
         (run.shards.windows, run.shards.observations, run.shards.resources) = (131, 137, 139)
         (run.bundles, run.bytes, run.undeliveredBundles) = (149, 151, 157)
         var status = DeliveryStatus()
-        (status.delivered, status.retries) = (163, 167)
+        (status.delivered, status.deleted, status.retries) = (163, 179, 167)
         status.undeliverableReasons = ReasonCounts(["serverRefused": 173])
         run.deliveries = [("server", DeliverySummary(status))]
         return run
@@ -28,7 +28,7 @@ import Testing
     private static let expected = """
         {"accepted":101,"bundles":149,"bytes":151,"conflict":107,"duplicate":103,"kernelDropped":24,"lost":1362,\
         "observations":137,"received":2022,"rejected":{"clockAhead":127,"noTemplate":113},"resources":139,\
-        "retractions":109,"sinks":[{"delivered":163,"name":"server","retries":167,\
+        "retractions":109,"sinks":[{"deleted":179,"delivered":163,"name":"server","retries":167,\
         "undeliverable":{"serverRefused":173}}],"sources":[{"kernelDropped":11,"name":"a","received":1009,\
         "rejected":{"noTemplate":17}},{"kernelDropped":13,"name":"b","received":1013,"rejected":{"clockAhead":19}}],\
         "undelivered":157,"windows":131}

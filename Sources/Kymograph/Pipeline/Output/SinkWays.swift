@@ -65,7 +65,7 @@ final class SinkWays: Sendable {
         let undeliverable = summary.undeliverableReasons.text
         let requests = (summary.traffic?.endings ?? []).reduce(0) { $0 + $1.count }
         var text =
-            "\(way.name): delivered \(summary.delivered) entries, undeliverable \(undeliverable)"
+            "\(way.name): delivered \(summary.delivered) entries\(summary.deletedText), undeliverable \(undeliverable)"
             + ", requests \(requests)"
         if summary.retries > 0 { text += ", retries \(summary.retries)" }
         let rest = way.waiting

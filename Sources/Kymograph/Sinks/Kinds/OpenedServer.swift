@@ -76,6 +76,7 @@ extension DeliverySummary {
     init(_ status: DeliveryStatus) {
         (verdict, circuit, inFlight) = (status.verdict, status.circuit.rawValue, status.inFlight)
         (delivered, undeliverable, retries) = (status.delivered, status.undeliverable, status.retries)
+        deleted = status.deleted
         undeliverableReasons = status.undeliverableReasons
         lastError = status.lastError
         lastErrorTime = status.lastErrorTime?.text

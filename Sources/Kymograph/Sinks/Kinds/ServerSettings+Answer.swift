@@ -65,6 +65,9 @@ extension ServerSettings {
         if let refusal = found.refusal(of: opening.output.version, base: base) {
             return SinkObstacle(refusal, exitCode: ExitStatus.config)
         }
+        if emptied == .delete, let refusal = found.refusalToDelete(base: base) {
+            return SinkObstacle(key: "emptied", refusal, exitCode: ExitStatus.config)
+        }
         let software = found.software.isEmpty ? "" : ", \(found.software)"
         return SinkObstacle("\(base) answers: FHIR \(found.version)\(software)", exitCode: 0)
     }

@@ -46,6 +46,14 @@ extension ServerSettings {
                     .error, pipelineKey: key, "a FHIR server takes transactions and batches only",
                     advice: "leave out \(key), or run another kymo for the server"))
         }
+        if emptied == .delete, circumstances.compatibility == .iomtFHIR {
+            found.append(
+                SinkFinding(
+                    .error, key: "emptied",
+                    "compatibility iomt-fhir merges Observations with what the server has, and others may have added "
+                        + "to them",
+                    advice: "leave out emptied: they stay, with the status entered-in-error"))
+        }
         if circumstances.keepsNothing {
             found.append(
                 SinkFinding(

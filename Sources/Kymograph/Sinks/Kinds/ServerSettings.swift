@@ -16,6 +16,14 @@ package struct ServerSettings: SinkAddress {
         case smart
     }
 
+    /// What becomes of an Observation all of whose readings were an error.
+    package enum Emptied: String, Sendable, CaseIterable {
+        /// It stays, with that status and without values.
+        case enteredInError = "entered-in-error"
+        /// The server is to delete it.
+        case delete
+    }
+
     /// Base URL; nil when there is no server.
     package var url: String?
     /// Where Patients and Devices come from; there is no default.
@@ -54,6 +62,8 @@ package struct ServerSettings: SinkAddress {
     package var connections = 8
     /// How long an answer about a Device, Patient or Encounter is used, in nanoseconds.
     package var identityMaxAge: Int64 = 600_000_000_000
+    /// What becomes of an Observation all of whose readings were an error.
+    package var emptied = Emptied.enteredInError
 
     /// No server.
     package init() {}
@@ -133,6 +143,10 @@ extension ServerSettings {
         .duration(
             "identityMaxAge", \.identityMaxAge, atLeast: 1_000_000_000,
             "How long the server's answer about a Device, Patient or Encounter is used before it is asked again"),
+        .choice(
+            "emptied", \.emptied, Emptied.allCases.map { ($0.rawValue, $0) },
+            "What becomes of an Observation that has lost all readings: it stays as `entered-in-error`, or is deleted"
+        ),
     ]
 
     /// The base URL.
@@ -158,6 +172,7 @@ extension ServerSettings {
             delivery.maxConcurrency = connections
             delivery.timeout = Int(timeout / 1_000_000)
             delivery.identityMaxAge = identityMaxAge
+            delivery.deletesEmptied = emptied == .delete
             delivery.systems = ReferenceSystems(output, compatibility: compatibility)
             return try OpenedServer(self, name: name, delivery, outbox)
         }

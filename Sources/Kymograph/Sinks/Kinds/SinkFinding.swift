@@ -9,6 +9,8 @@ package struct SinkCircumstances: Sendable {
     package var prefix = ""
     /// How Observations and bundles are written.
     package var output: ObservationOptions
+    /// What Observations are compatible with.
+    package var compatibility = Compatibility.none
     /// Whether nothing is kept on disk.
     package var keepsNothing: Bool
 }

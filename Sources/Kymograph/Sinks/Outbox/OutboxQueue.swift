@@ -42,6 +42,8 @@ package struct DeliveryReceipt: Hashable, Sendable {
     package var subject: ReceiptSubject?
     /// Whether an event hub has it, which does not say what it was before.
     package var isSent = false
+    /// Whether the server was to delete the resource, and does not have it any more; of ``status`` 404 it had none.
+    package var isDeleted = false
 
     /// A receipt.
     package init(

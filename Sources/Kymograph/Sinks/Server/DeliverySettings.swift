@@ -33,6 +33,8 @@ package struct DeliverySettings: Sendable {
     var checksIdentifiers = true
     /// Whether the server makes resources under ids that it is given; nil: as it states of each type.
     package var updateCreate: Bool?
+    /// Whether Observations that were an error are deleted.
+    package var deletesEmptied = false
     /// Whether receipts say what entries are about.
     package var keepsSubjects = false
     /// Identifier systems of what resources refer to.

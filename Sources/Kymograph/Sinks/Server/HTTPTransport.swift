@@ -1,6 +1,6 @@
 /// One request to a server.
 package struct HTTPRequest: Sendable {
-    /// `GET`, `POST`, `PUT`.
+    /// `GET`, `POST`, `PUT`, `DELETE`.
     package var method: String
     /// Absolute URL, percent-encoded.
     package var url: String

@@ -53,6 +53,7 @@ struct FormerEntries {
         draft.value = Array(resource.identifier.value.utf8)
         draft.whole = Array(resource.whole.utf8)
         draft.isInPanel = resource.kind == .observation && resource.fullURL != nil && form.type != .collection
+        draft.isEmptied = resource.kind == .observation && resource.status == "entered-in-error"
         if resource.kind == .device, let condition = resource.request?.ifNoneExist {
             let identifier = FormerEntries.name(resource.type, resource.identifier)
             // What is searched for otherwise than that stands for a described Device.

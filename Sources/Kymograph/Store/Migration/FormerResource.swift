@@ -44,6 +44,9 @@ struct FormerResource {
         kind = FormerResource.kind(type, members.map(\.name), request, identifier.system)
     }
 
+    /// The code of its status.
+    var status: String? { members.first { $0.name == "status" }?.value.string }
+
     /// The system of gateways where none is configured.
     private static let gatewaySystem = ObservationOptions().gatewaySystem
 

@@ -26,6 +26,11 @@ package struct Entry: BitwiseCopyable {
     @inline(__always)
     package var isUnwritten: Bool { record[5] & EntryLayout.isUnwritten != 0 }
 
+    /// Whether it says that an Observation was an error: all readings of its window have gone elsewhere, or its reading
+    /// has.
+    @inline(__always)
+    package var isEmptied: Bool { record[5] & EntryLayout.isEmptied != 0 }
+
     // MARK: Parts
 
     @inline(__always)

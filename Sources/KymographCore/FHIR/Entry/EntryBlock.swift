@@ -64,7 +64,7 @@ package struct EntryIndex: ~Copyable, Sendable {
         guard bytes.count - place >= EntryLayout.entryHead else { return nil }
         let size = Int(bytes.half(at: place))
         guard size <= bytes.count - place, EntryKind(rawValue: bytes[place + EntryLayout.kind]) != nil,
-            bytes[place + 5] < 16
+            bytes[place + 5] <= EntryLayout.flags
         else { return nil }
         var sum = EntryLayout.entryHead + EntryLayout.reference * Int(bytes.half(at: place + 4) >> 16)
         for part in 0..<EntryPart.count {

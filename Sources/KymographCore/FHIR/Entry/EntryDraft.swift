@@ -26,6 +26,8 @@ package struct EntryDraft: Sendable {
     package var isUnwritten = false
     /// Whether it stands for a Device that is described elsewhere.
     package var isStandIn = false
+    /// Whether it says that an Observation was an error.
+    package var isEmptied = false
     /// Whether bundles may give it a `fullUrl` because a panel needs that.
     package var isInPanel = false
 
@@ -66,7 +68,7 @@ extension EntryBlockWriter {
         end(.encounter)
         let flags =
             (draft.isUnwritten ? EntryLayout.isUnwritten : 0) | (draft.isInPanel ? EntryLayout.beginsPanel : 0)
-            | (draft.isStandIn ? EntryLayout.isStandIn : 0)
+            | (draft.isStandIn ? EntryLayout.isStandIn : 0) | (draft.isEmptied ? EntryLayout.isEmptied : 0)
         end(draft.kind, flags: flags, holes: holes, references: draft.references)
     }
 

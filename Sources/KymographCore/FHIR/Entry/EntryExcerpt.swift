@@ -19,8 +19,8 @@ extension EntryBlock {
         let entry = self[number]
         // A panel's members are not here; one of them keeps its `fullUrl`.
         let isMember = entry.isInPanel && !hasMembers(entry)
-        let standsIn = entry.isStandIn ? EntryLayout.isStandIn : 0
-        writer.append(copy: entry, flags: standsIn | (isMember ? EntryLayout.beginsPanel : 0)) {
+        let kept = entry.record[5] & (EntryLayout.isStandIn | EntryLayout.isEmptied)
+        writer.append(copy: entry, flags: kept | (isMember ? EntryLayout.beginsPanel : 0)) {
             numbers[$0] ?? EntryLayout.none
         }
         return writer.finish().array

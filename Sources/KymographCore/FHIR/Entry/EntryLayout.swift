@@ -6,9 +6,9 @@
 ///
 /// An entry is a head of 56 bytes, the ``EntryPart``s, and 12 bytes for each Reference: place, role, target. Its head:
 /// number of bytes in all (32 bits), kind, flags (1: belongs together with the entry before, 2: not in bundles, 4:
-/// the first of several that belong together, 8: stands for a Device that is described elsewhere), number of References
-/// (16 bits), lengths of the parts, the place of the id in the body, and the numbers of the entries that are its
-/// Patient, Device and gateway (32 bits each; all ones for none).
+/// the first of several that belong together, 8: stands for a Device that is described elsewhere, 16: says that an
+/// Observation was an error), number of References (16 bits), lengths of the parts, the place of the id in the body,
+/// and the numbers of the entries that are its Patient, Device and gateway (32 bits each; all ones for none).
 enum EntryLayout {
     static let version: UInt8 = 1
     static let blockHead = 16
@@ -62,6 +62,9 @@ extension EntryLayout {
     static let isUnwritten: UInt8 = 2
     static let beginsPanel: UInt8 = 4
     static let isStandIn: UInt8 = 8
+    static let isEmptied: UInt8 = 16
+    /// All of them.
+    static let flags: UInt8 = 31
 
     /// The bytes of `form` in a block's head.
     static func code(of form: BundleForm) -> UInt32 {

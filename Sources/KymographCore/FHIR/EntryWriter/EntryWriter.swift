@@ -235,8 +235,11 @@ package struct EntryWriter: ~Copyable, Sendable {
         block.bytes.append(encoder.head.references.entries[kinds.observation])
         endIdentifier()
         endEncounter(of: content)
+        // As the reference writes it, it has values that others have added on the server.
+        let isEmptied = content.status == .enteredInError && !encoder.head.references.isReference
+        let emptied = isEmptied ? EntryLayout.isEmptied : 0
         block.end(
-            .observation, flags: flags, holes: encoder.head.references.holes, parties: parties,
+            .observation, flags: flags | emptied, holes: encoder.head.references.holes, parties: parties,
             firstMember: firstMember)
     }
 

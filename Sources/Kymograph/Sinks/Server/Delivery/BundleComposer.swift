@@ -42,8 +42,8 @@ struct BundleComposer {
     private func isHeldUp(_ entry: DeliveryEntry) -> Bool { !settings.resolvesIdentity && creates.isHeldUp(entry) }
 
     /// Whether `entry` describes a Device that somebody registered on the server: what it says is added there, because
-    /// the server's Device says whose it is.
+    /// the server's Device says whose it is. Or whether it is deleted: the server is asked first what it has of it.
     private func isSavedAlone(_ entry: DeliveryEntry) -> Bool {
-        settings.resolvesIdentity && entry.described != nil && !entry.isCreated
+        entry.isDeleted || settings.resolvesIdentity && entry.described != nil && !entry.isCreated
     }
 }

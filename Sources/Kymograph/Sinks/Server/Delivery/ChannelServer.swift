@@ -6,11 +6,17 @@ final class ChannelServer: ResourceServer {
     private let channel: ServerChannel
     private let settings: DeliverySettings
     private let hooks: RetryHooks
+    /// Whether searches are to look at what is there now, not at what an earlier one has found.
+    private let isFresh: Bool
 
-    init(_ channel: ServerChannel, _ settings: DeliverySettings, _ hooks: RetryHooks = RetryHooks()) {
+    init(
+        _ channel: ServerChannel, _ settings: DeliverySettings, _ hooks: RetryHooks = RetryHooks(),
+        isFresh: Bool = false
+    ) {
         self.channel = channel
         self.settings = settings
         self.hooks = hooks
+        self.isFresh = isFresh
     }
 
     func search(_ identifier: ServerIdentifier, completion: @escaping (Result<[JSONNode], ServerRefusal>) -> Void) {
@@ -29,7 +35,8 @@ final class ChannelServer: ResourceServer {
         _ identifier: ServerIdentifier, _ url: String, _ earlier: SearchPages,
         _ completion: @escaping (Result<SearchPages, ServerRefusal>) -> Void
     ) {
-        let headers = [("Accept", settings.version.contentType)]
+        var headers = [(name: "Accept", value: settings.version.contentType)]
+        if isFresh { headers.append(("Cache-Control", "no-cache")) }
         let request = HTTPRequest("GET", url, headers: headers, timeout: settings.timeout)
         var page: SearchPage?
         send(request) { response in
@@ -72,6 +79,22 @@ final class ChannelServer: ResourceServer {
         let type = resource.child("resourceType")?.string ?? ""
         let headers = writeHeaders + [("If-None-Exist", query)]
         write(HTTPRequest("POST", "\(settings.base)/\(type)", headers: headers), resource, completion)
+    }
+
+    /// Deletes the resource of `type` that has `id` on the server; with `version`, only if that is the one that the
+    /// server has. Gives the status of its answer.
+    func delete(
+        _ type: String, id: String, version: String?, completion: @escaping (Result<Int, ServerRefusal>) -> Void
+    ) {
+        var headers = [(name: "Accept", value: settings.version.contentType)]
+        if let version { headers.append(("If-Match", version)) }
+        let request = HTTPRequest(
+            "DELETE", "\(settings.base)/\(type)/\(id)", headers: headers, timeout: settings.timeout)
+        send(request) { _ in
+            true
+        } completion: { result in
+            completion(result.map(\.status))
+        }
     }
 
     private var writeHeaders: [(name: String, value: String)] {
@@ -123,9 +146,12 @@ final class ChannelServer: ResourceServer {
         _ outcome: Exchange.Outcome, _ exchange: Exchange, _ isWhole: (HTTPResponse) -> Bool
     ) -> Exchange.Verdict {
         guard case .success(let response) = outcome else { return retry(outcome, exchange, Rebuffs.isOwn(outcome)) }
+        let isDeletion = exchange.request.method == "DELETE"
         // A conflict is an answer: what was to be changed has changed.
-        if response.status == 409 { return .final }
+        if response.status == 409, !isDeletion { return .final }
         let said = ServerOutcome(body: response.body)
+        // It is another one by now, or not under this id: the server is to be searched again.
+        if isDeletion, said != nil, [404, 410, 412].contains(response.status) { return retry(outcome, exchange, true) }
         switch AnswerKind(status: response.status, outcome: said, failures: exchange.rebuffs.count, isWhole: true) {
         case .stored: return isWhole(response) ? .final : retry(outcome, exchange, false)
         case .refused, .tooLarge: return .final

@@ -32,6 +32,8 @@ package struct DeliveryStatus: Hashable, Sendable {
     package var waiting = 0
     /// Entries that the server has stored, in this run; Patients and Devices included.
     package var delivered = 0
+    /// Entries whose resources it has deleted, in this run.
+    package var deleted = 0
     /// Entries that the server will not take, in this run, by reason.
     package var undeliverableReasons = ReasonCounts()
     /// All of them.
@@ -72,7 +74,7 @@ extension DeliveryStatus {
         concurrency = channel.limit.count
         self.rows = rows.count
         waiting = rows.openEntries
-        delivered = rows.delivered
+        (delivered, deleted) = (rows.delivered, rows.deleted)
         undeliverableReasons = ReasonCounts(rows.undeliverable)
         retries = channel.retries
         traffic = channel.traffic

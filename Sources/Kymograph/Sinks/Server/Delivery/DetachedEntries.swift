@@ -5,6 +5,9 @@ struct DetachedEntries {
     static let mostUnproved = 8
 
     private var targets: Set<IdentifierText> = []
+    /// What they are: runs with other ways of writing name one target by several URLs. And the members of panels that
+    /// are deleted, which servers keep as long as the panel refers to them.
+    private var identifiers: Set<ServerIdentifier> = []
     /// How much the server had taken when an entry was detached last, and how many were since.
     private var taken = 0
     private var unproved = 0
@@ -12,7 +15,8 @@ struct DetachedEntries {
     /// Whether `entry` must wait: it changes what one that is detached changes, or refers to that.
     func holdsUp(_ entry: DeliveryEntry) -> Bool {
         !targets.isEmpty
-            && (targets.contains(entry.target) || entry.members.contains { targets.contains($0.target) })
+            && (targets.contains(entry.target) || identifiers.contains(entry.identifier)
+                || !entry.isDeleted && entry.members.contains { targets.contains($0.target) })
     }
 
     /// Whether another one may be detached now that the server has taken so much.
@@ -24,8 +28,16 @@ struct DetachedEntries {
         self.taken = taken
         unproved += 1
         targets.insert(entry.target)
+        identifiers.formUnion(Self.held(by: entry))
     }
 
     /// Notes that nothing waits for `entry` any more.
-    mutating func remove(_ entry: DeliveryEntry) { targets.remove(entry.target) }
+    mutating func remove(_ entry: DeliveryEntry) {
+        targets.remove(entry.target)
+        identifiers.subtract(Self.held(by: entry))
+    }
+
+    private static func held(by entry: DeliveryEntry) -> [ServerIdentifier] {
+        [entry.identifier] + (entry.isDeleted ? entry.members.map(\.identifier) : [])
+    }
 }

@@ -1,7 +1,7 @@
 import KymographCore
 import KymographTemplates
 
-/// Stores the resources of entries one by one, each merged with what the server has.
+/// Stores the resources of entries one by one, each merged with what the server has, or deletes them.
 final class EntrySaver {
     private let settings: DeliverySettings
     private let channel: ServerChannel
@@ -9,6 +9,7 @@ final class EntrySaver {
     private let rows: OutboxConsumer
     private let identities: any EntryIdentities
     private let flights: Flights
+    private let deleter: EntryDeleter
     /// What the server has of the Observations that were merged.
     private let observations = ObservationCache()
 
@@ -22,16 +23,17 @@ final class EntrySaver {
         self.rows = rows
         self.identities = identities
         self.flights = flights
+        deleter = EntryDeleter(settings, channel, rows: rows, flights: flights)
     }
 
-    /// Stores `entry`, the first of `lane`, in a flight of its own. The lane is in the phase
+    /// Stores or deletes `entry`, the first of `lane`, in a flight of its own. The lane is in the phase
     /// ``DeviceLane/Phase/sending``.
     func save(next entry: DeliveryEntry, of lane: DeviceLane) {
         assert(lane.phase == .sending, "the lane would send another entry meanwhile")
         lane.removeFirst()
         let flight = Flight([], lanes: [lane])
         flights.begin(flight)
-        save(entry, flight, rebuffs: nil)
+        entry.isDeleted ? deleter.delete(entry, flight, after: nil) : save(entry, flight, rebuffs: nil)
     }
 
     /// Stores the resource of `entry`; `rebuffs` as ``RetryHooks`` has them.

@@ -13,8 +13,10 @@ final class OutboxConsumer {
     private var taken = ReadingTypes()
     /// The last row that the outbox knows to be settled.
     private(set) var settledThrough: Int64
-    /// Receipts of this run.
+    /// Receipts of this run, without those of ``deleted``.
     private(set) var delivered = 0
+    /// Entries of this run whose resources the server has deleted, or had not.
+    private(set) var deleted = 0
     /// Undeliverable entries of this run, by reason.
     private(set) var undeliverable: [Rejection: Int] = [:]
     /// Times from the making of rows to when the server had all of them.
@@ -40,7 +42,9 @@ final class OutboxConsumer {
     /// The entries of the next rows, for which it waits up to `milliseconds`; nil when there is no row.
     func take(waiting milliseconds: Int) -> [DeliveryEntry]? {
         take(waiting: milliseconds) { [settings] row in
-            DeliveryBlock(row)?.entries(systems: settings.systems, includesUnreferred: !settings.resolvesIdentity)
+            DeliveryBlock(row)?.entries(
+                systems: settings.systems, includesUnreferred: !settings.resolvesIdentity,
+                deletesEmptied: settings.deletesEmptied)
         }
     }
 
@@ -67,14 +71,15 @@ final class OutboxConsumer {
 
     // MARK: What becomes of entries
 
-    /// Notes that the server has stored `entry`; or, with `isLacking`, that it has kept what it had, which is other
-    /// content.
+    /// Notes that the server has stored `entry`, or deleted it where that was asked; or, with `isLacking`, that it has
+    /// kept what it had, which is other content.
     func finish(_ entry: DeliveryEntry, _ answer: EntryAnswer, isLacking: Bool = false) {
-        keep(
-            DeliveryReceipt(
-                row: entry.row, resource: entry.name, status: answer.status, location: answer.location,
-                version: answer.version, attempts: entry.attempts, isLacking: isLacking,
-                wholeIdentifier: entry.wholeIdentifier, subject: settings.keepsSubjects ? entry.subject : nil))
+        var receipt = DeliveryReceipt(
+            row: entry.row, resource: entry.name, status: answer.status, location: answer.location,
+            version: answer.version, attempts: entry.attempts, isLacking: isLacking,
+            wholeIdentifier: entry.wholeIdentifier, subject: settings.keepsSubjects ? entry.subject : nil)
+        receipt.isDeleted = entry.isDeleted
+        keep(receipt)
         if !isLacking { entry.withEntry { entry, _ in taken.note(entry) } }
         finishEntry(of: entry.row)
     }
@@ -109,7 +114,7 @@ final class OutboxConsumer {
 
     /// Counts a receipt, and keeps it for when its row is settled.
     func keep(_ receipt: DeliveryReceipt) {
-        delivered += 1
+        if receipt.isDeleted { deleted += 1 } else { delivered += 1 }
         rows.keep(receipt)
     }
 

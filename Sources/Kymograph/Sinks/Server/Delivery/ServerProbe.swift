@@ -69,6 +69,9 @@ final class ServerProbe {
                     + "URL of a FHIR server?")
         }
         if let reason = found.refusal(of: settings.version, base: settings.base) { return refuse(.unfit, reason) }
+        if settings.deletesEmptied, let reason = found.refusalToDelete(base: settings.base) {
+            return refuse(.unfit, reason)
+        }
         let updatesByID = BundleEncoder(settings, found).updatesByID("Observation")
         channel.judge(unfit: nil)
         phase = .ready(found, verdict: found.verdict(base: settings.base, updatesByID: updatesByID))

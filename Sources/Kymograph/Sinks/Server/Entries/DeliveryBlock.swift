@@ -27,17 +27,43 @@ final class DeliveryBlock {
     func excerpt(_ number: Int) -> [UInt8] { withEntries { $0.excerpt(number) } }
 
     /// The entries that are delivered for their own sake. Patients and Devices that nothing refers to are among them if
-    /// `includesUnreferred`.
-    func entries(systems: ReferenceSystems = ReferenceSystems(), includesUnreferred: Bool = true) -> [DeliveryEntry] {
+    /// `includesUnreferred`. Observations that were an error are deleted if `deletesEmptied`.
+    func entries(
+        systems: ReferenceSystems = ReferenceSystems(), includesUnreferred: Bool = true, deletesEmptied: Bool = false
+    ) -> [DeliveryEntry] {
         withEntries { block in
             let carried = carriedResources(block)
+            func made(_ numbers: [Int]) -> [DeliveryEntry] {
+                numbers.map { number in
+                    DeliveryEntry(
+                        self, number, block, carried: carried, systems: systems,
+                        isDeleted: deletesEmptied && block[number].isEmptied)
+                }
+            }
             let numbers = (0..<block.count).filter { !block[$0].isUnwritten }
-            let own = numbers.filter { !block[$0].kind.isBare }
-                .map { DeliveryEntry(self, $0, block, carried: carried, systems: systems) }
+            let written = numbers.filter { !block[$0].kind.isBare }
+            let own = made(deletesEmptied ? DeliveryBlock.panelsFirst(written, block) : written)
             guard includesUnreferred else { return own }
-            let used = Set(own.flatMap { $0.carried.map(\.identifier) })
-            let unreferred = numbers.filter { block[$0].kind.isBare && !used.contains(ServerIdentifier(block[$0])) }
-            return own + unreferred.map { DeliveryEntry(self, $0, block, carried: carried, systems: systems) }
+            let used = Set(own.flatMap { $0.carried.map(\.identifier) } + DeliveryBlock.referredByErrors(block))
+            return own
+                + made(numbers.filter { block[$0].kind.isBare && !used.contains(ServerIdentifier(block[$0])) })
+        }
+    }
+
+    /// `numbers` with panels that were an error before their members: servers do not delete what others refer to.
+    private static func panelsFirst(_ numbers: [Int], _ block: EntryBlock) -> [Int] {
+        func isPanel(_ number: Int) -> Bool {
+            let entry = block[number]
+            return entry.isEmptied && (0..<entry.referenceCount).contains { entry.reference($0).role == .member }
+        }
+        return numbers.filter(isPanel) + numbers.filter { !isPanel($0) }
+    }
+
+    /// The Patients and Devices that Observations which were an error refer to: nobody makes them in order to delete.
+    private static func referredByErrors(_ block: EntryBlock) -> [ServerIdentifier] {
+        (0..<block.count).lazy.map { block[$0] }.filter(\.isEmptied).flatMap { entry in
+            (0..<entry.referenceCount).map { entry.reference($0) }.filter { $0.role != .encounter }
+                .map { ServerIdentifier(block[$0.target]) }
         }
     }
 

@@ -17,6 +17,8 @@ final class DeliveryEntry {
     let target: IdentifierText
     /// Whether it is to be made unless the server has it.
     let isCreated: Bool
+    /// Whether the server is to delete what it has of it, in place of storing that it was an error.
+    let isDeleted: Bool
     /// Whether it is put under our id.
     let isPut: Bool
     /// Whether it refers to a Patient, a Device or an Encounter.
@@ -47,10 +49,11 @@ final class DeliveryEntry {
     /// Entry `number` of `entries`, which are those of `block`.
     init(
         _ block: DeliveryBlock, _ number: Int, _ entries: EntryBlock, carried all: [Int: CarriedResource],
-        systems: ReferenceSystems
+        systems: ReferenceSystems, isDeleted: Bool = false
     ) {
         self.block = block
         self.number = number
+        self.isDeleted = isDeleted
         let entry = entries[number]
         (type, identifier) = (entry.type.string, ServerIdentifier(entry))
         name = DeliveryEntry.name(of: entry, entries.form)
@@ -58,8 +61,10 @@ final class DeliveryEntry {
         target = DeliveryEntry.target(of: entry, entries.form)
         (isCreated, isPut) = (entry.isCreated(as: entries.form), entry.isPut(as: entries.form))
         let references = (0..<entry.referenceCount).map { entry.reference($0) }.filter { $0.role != .member }
-        hasReferences = !references.isEmpty
-        let targets = Set(references.filter { $0.role != .encounter }.map(\.target)).sorted()
+        // What is deleted refers to nobody, and needs nobody.
+        hasReferences = !references.isEmpty && !isDeleted
+        let needs = isDeleted ? [] : references.filter { $0.role != .encounter }
+        let targets = Set(needs.map(\.target)).sorted()
         let own = identifier
         var needed: [CarriedResource] = []
         for resource in targets.compactMap({ all[$0] }) where resource.identifier != own {
@@ -80,7 +85,8 @@ final class DeliveryEntry {
         size = text.count + 1
     }
 
-    private static func name(of entry: Entry, _ form: BundleForm) -> String {
+    /// What receipts of `entry` call it.
+    static func name(of entry: Entry, _ form: BundleForm) -> String {
         if form.hasID(entry.kind), entry.id.count > 0 { return "\(entry.type.string)/\(entry.id.string)" }
         if let search = entry.ifNoneExist(as: form) { return "\(entry.type.string)?\(search)" }
         let search = entry.url(as: form).split(separator: "?").dropFirst().first.map(String.init) ?? ""

@@ -13,6 +13,8 @@ package struct ServerCapabilities: Hashable, Sendable {
     package var hasBatch = false
     /// Types of resources that `PUT <type>/<id>` may make.
     package var updateCreateTypes: Set<String> = []
+    /// Types of resources that it states interactions for, and none that deletes.
+    package var undeletableTypes: Set<String> = []
 
     /// Of a server that has said nothing.
     init() {}
@@ -29,9 +31,10 @@ package struct ServerCapabilities: Hashable, Sendable {
         hasBatch = interactions.contains("batch")
         let resources = rest?.child("resource")?.elements ?? []
         for resource in resources {
-            guard case .bool(true)? = resource.child("updateCreate")?.value, let type = resource.child("type")?.string
-            else { continue }
-            updateCreateTypes.insert(type)
+            guard let type = resource.child("type")?.string else { continue }
+            if case .bool(true)? = resource.child("updateCreate")?.value { updateCreateTypes.insert(type) }
+            guard let stated = resource.child("interaction")?.elements else { continue }
+            if !stated.contains(where: { $0.child("code")?.string == "delete" }) { undeletableTypes.insert(type) }
         }
     }
 
@@ -49,6 +52,14 @@ package struct ServerCapabilities: Hashable, Sendable {
             return "\(base) processes neither transactions nor batches: take a server that does one of them"
         }
         return nil
+    }
+
+    /// Why Observations cannot be deleted on this server, and what to do; nil when they can as far as it says.
+    func refusalToDelete(base: String) -> String? {
+        guard undeletableTypes.contains("Observation") else { return nil }
+        return
+            "\(base) states no delete interaction for Observation: set emptied of this server to entered-in-error, or "
+            + "have the server allow it"
     }
 
     /// What will be done with this server, in words.
