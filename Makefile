@@ -231,6 +231,10 @@ datagrams: build ## Print what a datagram costs beside a receiver in C, and how 
 growth: build ## Print how cost and memory grow with series, windows and templates
 	KYMO=$(KYMO) Benchmarks/growth.sh
 
+.PHONY: bench-postgres
+bench-postgres: build ## Measure a sink of PostgreSQL: rows per second beside one INSERT for each
+	KYMO=$(KYMO) Benchmarks/postgres.sh
+
 .PHONY: bench-parquet
 bench-parquet: build .venv/ready ## Measure an export as Parquet: bytes per reading, speed beside pyarrow, memory
 	KYMO=$(KYMO) KYMO_PYTHON=.venv/bin/python Benchmarks/parquet.sh

@@ -31,7 +31,7 @@ struct PostgresOrderTests {
         #expect(again.end == .exit(0) && again.error.contains("pg: delivered 4 entries"), "\(again.error)")
         let states = try run.server.query("SELECT status, revision FROM kymo.observation ORDER BY number")
         #expect(states == ["newer\t1", "final\t2", "final\t2", "final\t1"])
-        #expect(try run.server.query("SELECT count(*) FROM kymo.reading") == ["120"])
+        #expect(try run.server.query("SELECT count(*) FROM kymo.readings") == ["120"])
     }
 
     /// Both make the tables, one after the other, and both store.
@@ -60,7 +60,7 @@ struct PostgresOrderTests {
         #expect(try run.run(Readings.heartRates(60, device: "later")).end == .exit(0))
         #expect(try run.server.query("SELECT version FROM kymo.schema_version ORDER BY 1") == ["1", "2"])
         #expect(try run.server.query("SELECT count(*) FROM kymo.resource") == ["0"])
-        #expect(try run.server.query("SELECT count(*) FROM kymo.reading") == ["180"])
+        #expect(try run.server.query("SELECT count(*) FROM kymo.readings") == ["180"])
     }
 
     /// Tables of a later version are left alone.
@@ -75,7 +75,7 @@ struct PostgresOrderTests {
         let done = try run.run(Readings.heartRates(60, device: "later"))
         #expect(done.end == .exit(0) && done.error.contains("1 bundles wait in"), "\(done.error)")
         #expect(done.error.contains(text))
-        #expect(try run.server.query("SELECT count(*) FROM kymo.reading") == ["120"])
+        #expect(try run.server.query("SELECT count(*) FROM kymo.readings") == ["120"])
     }
 
     /// A schema of another name, which two sinks of one run can have besides the usual one.
@@ -96,10 +96,10 @@ struct PostgresOrderTests {
         try run.server.query(
             """
             CREATE SCHEMA ts;
-            CREATE TABLE ts.asked (relation text, "column" text, indexes boolean);
+            CREATE TABLE ts.asked (relation oid, at text, indexes boolean);
             CREATE FUNCTION ts.create_hypertable(
                 relation regclass, time_column_name name, create_default_indexes boolean) RETURNS void LANGUAGE sql AS
-                $$ INSERT INTO ts.asked VALUES ($1::text, $2, $3) $$;
+                $$ INSERT INTO ts.asked VALUES ($1, $2, $3) $$;
             GRANT ALL ON SCHEMA ts TO kymo; GRANT ALL ON ts.asked TO kymo;
             SET allow_system_table_mods = on;
             INSERT INTO pg_extension (oid, extname, extowner, extnamespace, extrelocatable, extversion)
@@ -107,6 +107,8 @@ struct PostgresOrderTests {
             """)
         let done = try run.run(Self.lines)
         #expect(done.end == .exit(0) && done.error.contains("delivered 4 entries"), "\(done.error)")
-        #expect(try run.server.query("SELECT * FROM ts.asked") == ["kymo.reading\ttime\tf"])
+        let asked = try run.server.query(
+            "SELECT relation::regclass = 'kymo.reading'::regclass, at, indexes FROM ts.asked")
+        #expect(asked == ["t\ttime\tf"])
     }
 }

@@ -16,8 +16,8 @@ struct PostgresRowsTests {
 
     /// Rows of `kymo decode --values`, which reads Observations with a reader of its own, and those of the tables: what
     /// only one of them has.
-    private func differences(_ run: PostgresRun) throws -> [String] {
-        let observations = run.folder.write("observations.ndjson", try run.exported())
+    private func differences(_ run: PostgresRun, _ mapping: [String]) throws -> [String] {
+        let observations = run.folder.write("observations.ndjson", try run.exported(mapping))
         let decoded = try Kymo.run(["decode", "--values", observations])
         #expect(decoded.end == .exit(0), "\(decoded.error)")
         let csv = run.folder.write("decoded.csv", decoded.text)
@@ -54,18 +54,20 @@ struct PostgresRowsTests {
     /// Hostile names and numbers, texts, series and components; each Observation as it was exported.
     @Test func allOfThemAsTheyWere() throws {
         let run = PostgresRun(server: try PostgresServer())
-        let stored = StoredRun()
-        let mapping = ParquetExportTests.mapping(in: stored)
+        let mapping = ParquetExportTests.mapping(in: StoredRun(folder: run.folder))
         // What the database can have no text with is another test's.
         let lines = ParquetExportTests.lines.filter { !$0.contains("u0000") }
         let done = try run.run(lines, mapping)
         #expect(done.end == .exit(0) && done.error.contains("undeliverable 0"), "\(done.error)")
-        #expect(try differences(run) == [])
-        var (expected, found) = (BundleReader(), BundleReader())
-        try expected.read(ndjson: Array(try run.exported().utf8))
-        let resources = try run.server.query("SELECT resource FROM kymo.observation")
-        try found.read(ndjson: Array(resources.map { $0 + "\n" }.joined().utf8))
-        #expect(found.differences(from: expected) == [] && expected.observations.count > 10)
+        #expect(try differences(run, mapping) == [])
+        // Numbers of jsonb have no exponents, so that both are read by the database.
+        let file = run.folder.write("lines", try run.exported(mapping))
+        try run.server.query("CREATE TABLE lines (resource jsonb)")
+        try run.server.query("\\copy lines FROM '\(file)' CSV QUOTE E'\\x01' DELIMITER E'\\x02'")
+        let (exported, found) = ("SELECT resource FROM lines", "SELECT resource FROM kymo.observation")
+        #expect(try run.server.query("(\(exported)) EXCEPT ALL (\(found))") == [])
+        #expect(try run.server.query("(\(found)) EXCEPT ALL (\(exported))") == [])
+        #expect(Int(try run.server.query("SELECT count(*) FROM lines")[0]) ?? 0 > 10)
         let types = try run.server.query("SELECT DISTINCT type COLLATE \"C\" FROM kymo.observation ORDER BY 1")
         #expect(types == ["../../v=%", "bp", "series", "ü text"])
         let devices = try run.server.query(
@@ -76,7 +78,11 @@ struct PostgresRowsTests {
     /// A reading is a row, with the time and the digits that it came with.
     @Test func aRowForEachReading() throws {
         let run = PostgresRun(server: try PostgresServer())
-        let lines = (0..<300).map { Readings.heartRate(second: $0, value: 50 + $0 % 90, device: "w-\($0 % 3)") }
+        // At even distances, and at others.
+        let lines = (0..<300).map { index in
+            let second = index % 3 == 0 ? index : index * index % 3_000
+            return Readings.heartRate(second: second, value: 50 + index % 90, device: "w-\(index % 3)")
+        }
         #expect(try run.run(lines + lines).error.contains("undeliverable 0"))
         let csv = try run.exported(["--format", "csv"]).split(separator: "\n").map {
             $0.split(separator: ",", omittingEmptySubsequences: false).map(String.init)
@@ -89,7 +95,8 @@ struct PostgresRowsTests {
             SELECT to_char(time AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"Z"'), device, type, value
             FROM kymo.readings
             """)
-        #expect(rows.sorted() == expected.sorted() && rows.count == 300)
+        #expect(rows.sorted() == expected.sorted() && rows.count > 200)
+        #expect(try differences(run, []) == [])
     }
 
     /// The queries of docs/postgres.md, each on tables that it finds something in.
@@ -150,6 +157,23 @@ struct PostgresRowsTests {
         "period":"1m","codes":[{"system":"urn:x","code":"h"}],"value":{"valueType":"SampledData","valueName":"v",
         "defaultPeriod":1000,"unit":"/min","code":"/min","system":"http://unitsofmeasure.org"}}}]}
         """#
+
+    /// Each entry has a receipt, as other sinks give them, and the sink is in the status.
+    @Test func receiptsAndStatus() throws {
+        let run = PostgresRun(server: try PostgresServer())
+        let more = ["--dead-letter", run.folder.file("dead.ndjson")]
+        let receipts = run.folder.file("receipts")
+        let done = try Kymo.run(
+            run.arguments() + ["--stdin"] + more, environment: ["KYMO_RECEIPTS": receipts],
+            input: .bytes(Readings.ndjson(Readings.heartRates(90))))
+        #expect(done.end == .exit(0), "\(done.error)")
+        let lines = try Kymo.run(["receipts", receipts, "--format", "json"]).lines
+        let sent = try lines.map { try JSONTree(parsing: Array($0.utf8)) }.filter { $0["outcome"]?.text == "sent" }
+        #expect(sent.count == 2 && sent.allSatisfy { $0["device"]?.text == "watch-1" && $0["sink"]?.text == "pg" })
+        let identities = Set(sent.compactMap { $0["identifier"]?["value"]?.text })
+        #expect(try Set(run.server.query("SELECT identity FROM kymo.observation")) == identities)
+        #expect(try Kymo.run(["status", "--data", run.data]).text.contains("sink pg: settled through"))
+    }
 
     /// Times below a microsecond are kept beside those that the database has.
     @Test func nanoseconds() throws {

@@ -37,8 +37,11 @@ struct PostgresRun {
     }
 
     /// Starts one that lasts, at the socket of ``send(_:)``.
-    func start(_ more: String = "", _ arguments: [String] = []) throws -> ChildProcess {
-        let run = try Kymo.start(self.arguments(more) + ["--unix", folder.file("k.sock")] + arguments)
+    func start(
+        _ more: String = "", _ arguments: [String] = [], _ environment: [String: String] = [:]
+    ) throws -> ChildProcess {
+        let run = try Kymo.start(
+            self.arguments(more) + ["--unix", folder.file("k.sock")] + arguments, environment: environment)
         _ = try run.addresses()
         return run
     }
@@ -61,10 +64,13 @@ struct PostgresRun {
     }
 
     /// What `kymo status` says of the sink's trouble.
-    func trouble() throws -> String? {
+    func trouble() throws -> String? { try delivery()?["trouble"]?["cause"]?.text }
+
+    /// What `kymo status` says of the sink.
+    func delivery() throws -> JSONTree? {
         let done = try Kymo.run(["status", "--data", data, "--format", "json"])
         let sinks = try JSONTree(parsing: done.output)["sinks"]?.elements ?? []
-        return sinks.first { $0["name"]?.text == "pg" }?["delivery"]?["trouble"]?["cause"]?.text
+        return sinks.first { $0["name"]?.text == "pg" }?["delivery"]
     }
 
     /// The last Observations of the archive, as `kymo export` has them.

@@ -52,7 +52,8 @@ struct ObservationValues {
     /// Adds a row of `reading` for each value, of the entry at `place` of a batch. False when a value cannot be read as
     /// FHIR defines it.
     func addRows(of place: Int, to rows: inout CopyWriter) -> Bool {
-        guard let end else { return true }
+        // One that was an error has none, whatever it says of why.
+        guard let end, status != "entered-in-error" else { return true }
         var ordinal = 0
         let kind = isSummarised ? "summary" : "value"
         for (index, holder) in holders.enumerated() {

@@ -49,6 +49,10 @@ struct PostgresFault: Error, Hashable, Sendable {
             self.init(state: String(match.1), saying: String(match.2))
             return
         }
+        if line.hasSuffix("no password supplied") {
+            self.init(.refused, "the server asks for a password: name a file with it as passwordFile")
+            return
+        }
         let isOfTLS = ["certificate", "does not support SSL", "SSL error"].contains { line.contains($0) }
         self.init(isOfTLS ? .insecure : .unreachable, line.isEmpty ? "the connection was lost" : line)
     }
