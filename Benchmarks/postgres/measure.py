@@ -72,7 +72,7 @@ def inserts(server, rows, folder, commits):
     """Seconds that psql takes to insert `rows` one by one."""
     psql(server, "-d", "readings", "-c", "DROP TABLE IF EXISTS single", "-c", "CREATE TABLE single (LIKE kymo.reading INCLUDING ALL)")
     file = folder / "single.sql"
-    text = "".join(f"INSERT INTO single (observation, time, ordinal, value, unit) VALUES ({row});\n" for row in rows)
+    text = "".join(f"INSERT INTO single (observation, time, ordinal, kind, value, unit) VALUES ({row});\n" for row in rows)
     file.write_text(text if commits else f"BEGIN;\n{text}COMMIT;\n")
     began = time.monotonic()
     psql(server, "-d", "readings", "-f", str(file))
@@ -85,11 +85,11 @@ def main():
     server = started(place)
     try:
         files, database = sink(kymo, folder, place, count)
-        stored = int(psql(place, "-d", "readings", "-c", "SELECT count(*) FROM kymo.reading"))
+        stored = int(psql(place, "-d", "readings", "-c", "SELECT count(*) FROM kymo.readings"))
         if stored != count:
             raise SystemExit(f"postgres.sh: {stored} rows of {count} readings")
         print(f"kymo, from standard input to its end: {count / database:,.0f} rows/s; to files {count / files:,.0f} readings/s")
-        query = "SELECT format('%s, %L, %s, %s, %L', observation, time, ordinal, value, unit) FROM kymo.reading LIMIT "
+        query = "SELECT format('%s, %L, %s, %L, %s, %L', observation, time, ordinal, kind, value, unit) FROM kymo.reading LIMIT "
         for commits, most in ((False, count), (True, min(count, 5_000))):
             rows = psql(place, "-d", "readings", "-c", f"{query}{most}").splitlines()
             seconds = inserts(place, rows, folder, commits)

@@ -128,8 +128,7 @@ struct AllowedImports {
                 Sinks/Server/Merge Sinks/Server/Identity Sinks/Server/Entries
             Sinks/EventHub: System Crypto Sinks/Outbox Sinks/Server Sinks/Server/HTTP Sinks/Server/Channel
                 Sinks/Server/Delivery
-            Sinks/Postgres: System Sinks/Outbox Sinks/Server Sinks/Server/Channel Sinks/Server/Responses
-                Sinks/Server/Delivery
+            Sinks/Postgres: System Sinks/Outbox Sinks/Server Sinks/Server/Channel Sinks/Server/Delivery
             Tap: Ingest
             Telemetry: System Ingest Ingest/Peers Sinks/Outbox
             Sinks/Kinds: System Crypto/TLS Configuration/Values Sinks/Outbox Sinks Sinks/Files Sinks/Server

@@ -158,6 +158,29 @@ struct PostgresRowsTests {
         "defaultPeriod":1000,"unit":"/min","code":"/min","system":"http://unitsofmeasure.org"}}}]}
         """#
 
+    /// Resources besides Observations have a table of their own, and their newest version.
+    @Test func otherResources() throws {
+        let run = PostgresRun(server: try PostgresServer())
+        func alarm(_ state: String, _ more: String = "") -> String {
+            """
+            {"device":"pump-1","patient":"p-1","alarm":{"code":"196940","text":"Occlusion","state":"\(state)",\
+            "since":"2026-03-01T08:00:00Z"\(more)}}
+            """
+        }
+        let message = #"{"device":"pump-1","time":"2026-03-01T08:00:00Z","message":{"text":"Battery low"}}"#
+        let mapping = ["--mapping", "device-alarms"]
+        #expect(try run.run([message, alarm("present")], mapping).end == .exit(0))
+        let ended = try run.run([alarm("ended", ",\"until\":\"2026-03-01T08:05:00Z\"")], mapping)
+        #expect(ended.error.contains("pg: delivered 1 entries"), "\(ended.error)")
+        let rows = try run.server.query(
+            """
+            SELECT resource_type, device, patient, revision, resource ->> 'status' FROM kymo.resource
+            ORDER BY resource_type COLLATE "C"
+            """)
+        #expect(rows == ["Communication\tpump-1\t∅\t1\tcompleted", "Flag\tpump-1\tp-1\t2\tinactive"], "\(rows)")
+        #expect(try run.server.query("SELECT count(*) FROM kymo.observation") == ["0"])
+    }
+
     /// Each entry has a receipt, as other sinks give them, and the sink is in the status.
     @Test func receiptsAndStatus() throws {
         let run = PostgresRun(server: try PostgresServer())

@@ -61,7 +61,7 @@ package struct PostgresSettings: SinkAddress {
         .text("certificateKeyFile", "file", \.certificateKeyFile, "Key of the client certificate, PEM"),
         .choice(
             "insecure", \.isInsecure, [("true", true), ("false", false)],
-            "Whether a database on another machine may be reached without TLS, or one that nobody vouches for"),
+            "Whether a database on another machine may be reached without TLS, or without verification"),
         .duration("timeout", \.timeout, atLeast: 1_000_000, "Longest time of a request"),
     ]
 

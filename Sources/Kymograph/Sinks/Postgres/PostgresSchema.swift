@@ -157,8 +157,8 @@ struct PostgresSchema {
         CREATE TEMP TABLE IF NOT EXISTS kymo_merged (place integer, number bigint, isold boolean) ON COMMIT DELETE ROWS
         """
 
-    /// Takes what was copied into the tables: what is there gives way to a later row of its store, or to any of another.
-    /// `writer` is the store's id in hexadecimal digits.
+    /// Takes what was copied into the tables: what is there gives way to a later row of its store, or to any of
+    /// another. `writer` is the store's id in hexadecimal digits.
     func merge(writer: String, hasResources: Bool) -> String {
         let wins = "WHERE o.writer <> excluded.writer OR o.sequence < excluded.sequence"
         let again = """

@@ -45,17 +45,17 @@ package struct PostgresURL: Hashable, Sendable {
         user = parts.count < 2 ? nil : try PostgresURL.plain(parts[0])
         let address = try PostgresURL.address(parts.last ?? "")
         let further = try PostgresURL.parameters(query)
-        guard address.host.isEmpty || further["host"] == nil else {
+        guard address.host.isEmpty || further.host == nil else {
             throw Fault(message: "it names two hosts", advice: PostgresURL.example)
         }
-        let host = further["host"] ?? address.host
+        let host = further.host ?? address.host
         guard !host.isEmpty, !host.contains(",") else {
             throw Fault(message: "it names no host, or several", advice: PostgresURL.example)
         }
         let database = try PostgresURL.plain(rest.dropFirst(place.count + 1))
         guard !database.isEmpty else { throw Fault(message: "it names no database", advice: PostgresURL.example) }
         (self.text, self.host, self.database) = (text, host, database)
-        port = further["port"] ?? address.port
+        port = further.port ?? address.port
         guard port.map({ UInt16($0) ?? 0 > 0 }) ?? true else {
             throw Fault(message: "its port is no number", advice: PostgresURL.example)
         }
@@ -76,18 +76,20 @@ package struct PostgresURL: Hashable, Sendable {
         return (try plain(host), rest.count > 1 ? String(rest.dropFirst()) : nil)
     }
 
-    private static func parameters(_ query: Substring) throws(Fault) -> [String: String] {
-        var found: [String: String] = [:]
+    private static func parameters(_ query: Substring) throws(Fault) -> (host: String?, port: String?) {
+        var found: (host: String?, port: String?) = (nil, nil)
         for part in query.split(separator: "&") {
             let pair = part.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
-            let key = String(pair[0])
-            if key == "password" { throw PostgresURL.password }
-            guard ["host", "port"].contains(key), pair.count == 2, found[key] == nil else {
+            let value = pair.count == 2 ? try plain(pair[1]) : nil
+            switch pair[0] {
+            case "password": throw PostgresURL.password
+            case "host" where found.host == nil && value != nil: found.host = value
+            case "port" where found.port == nil && value != nil: found.port = value
+            default:
                 throw Fault(
                     message: "behind the question mark it has more than host and port",
                     advice: "remove it: what else there is to say has keys of its own, and TLS is verified in any case")
             }
-            found[key] = try plain(pair[1])
         }
         return found
     }

@@ -17,11 +17,20 @@ struct SampledValues {
     }
 
     private static let extensions = "http://hl7.org/fhir/5.0/StructureDefinition/extension-SampledData."
-    /// Nanoseconds of the UCUM units of time.
-    private static let units: [String: Int128] = [
-        "ns": 1, "us": 1_000, "ms": 1_000_000, "s": 1_000_000_000, "min": 60_000_000_000, "h": 3_600_000_000_000,
-        "d": 86_400_000_000_000,
-    ]
+
+    /// Nanoseconds of a UCUM unit of time; nil for another.
+    private static func length(ofUnit name: String) -> Int128? {
+        switch name {
+        case "ns": 1
+        case "us": 1_000
+        case "ms": 1_000_000
+        case "s": 1_000_000_000
+        case "min": 60_000_000_000
+        case "h": 3_600_000_000_000
+        case "d": 86_400_000_000_000
+        default: nil
+        }
+    }
 
     private let tokens: [Substring]
     private let dimensions: Int
@@ -42,7 +51,7 @@ struct SampledValues {
         let unitName = data.member("intervalUnit")?.string ?? carried("intervalUnit", "valueCode") ?? "ms"
         let offsets = (data.member("offsets")?.string ?? carried("offsets", "valueString"))?.split(separator: " ")
         let interval = data.member("period") ?? data.member("interval")
-        guard dimensions > 0, tokens.count % dimensions == 0, let unit = Self.units[unitName],
+        guard dimensions > 0, tokens.count % dimensions == 0, let unit = Self.length(ofUnit: unitName),
             let origin = Self.decimal(data.member("origin")?.member("value")?.numberText),
             let factor = Self.decimal(data.member("factor")?.numberText ?? "1"),
             let period = Self.decimal(interval?.numberText ?? (offsets == nil ? nil : "0")),
