@@ -5,7 +5,7 @@ SHELL := /bin/bash
 .DEFAULT_GOAL := help
 
 PACKAGES := libcurl4-openssl-dev libsqlite3-dev libssl-dev libzstd-dev zlib1g-dev openssl zstd python3-venv pkg-config curl jq mosquitto mosquitto-clients \
-    chromium wrk gnutls-bin
+    chromium wrk gnutls-bin libpq5 postgresql-15
 SUDO := $(shell [ "$$(id -u)" = 0 ] || echo sudo)
 KYMO := .build/release/kymo
 # The validator, the real data and the rivals that some tests and measurements use; not part of the project.
@@ -230,6 +230,10 @@ datagrams: build ## Print what a datagram costs beside a receiver in C, and how 
 .PHONY: growth
 growth: build ## Print how cost and memory grow with series, windows and templates
 	KYMO=$(KYMO) Benchmarks/growth.sh
+
+.PHONY: bench-postgres
+bench-postgres: build ## Measure a sink of PostgreSQL: rows per second beside one INSERT for each
+	KYMO=$(KYMO) Benchmarks/postgres.sh
 
 .PHONY: bench-parquet
 bench-parquet: build .venv/ready ## Measure an export as Parquet: bytes per reading, speed beside pyarrow, memory

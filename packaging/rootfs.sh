@@ -9,11 +9,13 @@ rm -rf "$root"
 mkdir -p "$root"/{usr/bin,usr/share,etc/ssl/certs,etc/kymograph,tmp}
 install -m 755 "$kymo" "$root/usr/bin/kymo"
 
-# What CCurl loads at run time, and the loader finds by the names that libraries bear.
-loaded=$(sed -n 's/^#define LIBRARY "\(.*\)"$/\1/p' "$sources/CCurl/library.c")
-curl=$(ldconfig -p | awk -v name="$loaded" '$1 == name { found = $NF } END { print found }')
-needed=$(ldd "$kymo" "$curl" | awk '$2 == "=>" { print $3 } $1 ~ /^\/lib.*ld-linux/ { print $1 }' | sort -u)
-for library in "$curl" $needed; do
+# What CCurl and CPostgres load at run time, and the loader finds by the names that libraries bear.
+loaded=()
+for name in $(sed -n 's/^#define LIBRARY "\(.*\)"$/\1/p' "$sources"/{CCurl,CPostgres}/library.c); do
+    loaded+=("$(ldconfig -p | awk -v name="$name" '$1 == name { found = $NF } END { print found }')")
+done
+needed=$(ldd "$kymo" "${loaded[@]}" | awk '$2 == "=>" { print $3 } $1 ~ /^\/lib.*ld-linux/ { print $1 }' | sort -u)
+for library in "${loaded[@]}" $needed; do
     mkdir -p "$root$(dirname "$library")"
     [ -e "$root$library" ] || install -m 755 "$(realpath "$library")" "$root$library"
 done

@@ -38,7 +38,7 @@ SOURCE_LICENCES = {
     "gcc-14": "GPL-3.0-or-later WITH GCC-exception-3.1", "krb5": "MIT", "sqlite3": "blessing",
     "gnutls28": "LGPL-2.1-or-later", "libtasn1-6": "LGPL-2.1-or-later", "rtmpdump": "LGPL-2.1-or-later",
     "keyutils": "LGPL-2.0-or-later", "libidn2": "LGPL-3.0-or-later OR GPL-2.0-or-later",
-    "e2fsprogs": "MIT", "cyrus-sasl2": "BSD-4-Clause-UC",
+    "postgresql-15": "PostgreSQL", "e2fsprogs": "MIT", "cyrus-sasl2": "BSD-4-Clause-UC",
 }
 
 
@@ -152,13 +152,17 @@ def shared(path):
     return found
 
 
-def loaded_library():
-    """The path of the library that CCurl loads at run time."""
-    name = re.search(r'^#define LIBRARY "(.*)"$', (ROOT / "Sources/CCurl/library.c").read_text(), re.M)[1]
+# What is loaded at run time when it is needed, by the target that does it, and the package that has it.
+LOADED = {"CCurl": "libcurl4", "CPostgres": "libpq5"}
+
+
+def loaded_library(target, package):
+    """The path of the library that a target loads at run time."""
+    name = re.search(r'^#define LIBRARY "(.*)"$', (ROOT / f"Sources/{target}/library.c").read_text(), re.M)[1]
     for line in output("/sbin/ldconfig", "-p").splitlines():
         if line.split()[:1] == [name]:
             return line.split()[-1]
-    raise SBOMError(f"there is no {name} here: install libcurl4")
+    raise SBOMError(f"there is no {name} here: install {package}")
 
 
 def owner(path):
@@ -332,8 +336,9 @@ def main():
     known = set()
     components = [*swift_packages(options.build, linked), *toolchain(libraries, text)]
     components += debian_packages(libraries, "linked", known)
-    curl = loaded_library()
-    components += debian_packages([curl, *shared(curl)], "loaded", known)
+    for target, package in LOADED.items():
+        library = loaded_library(target, package)
+        components += debian_packages([library, *shared(library)], "loaded", known)
     components.sort(key=lambda one: (one.kind, one.name))
     product = Product(options.kymo)
     options.folder.mkdir(parents=True, exist_ok=True)

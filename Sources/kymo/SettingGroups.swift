@@ -109,7 +109,10 @@ struct WindowSettings: SettingGroup {
 
 /// Where bundles and rejected readings go.
 struct OutputSettings: SettingGroup {
-    @Option(help: ArgumentHelp("stdout, or a directory for rotating files. Default: stdout.", valueName: "stdout|dir"))
+    @Option(
+        help: ArgumentHelp(
+            "stdout, a directory for rotating files, or a database (postgres://…). Default: stdout.",
+            valueName: "stdout|dir|url"))
     var out: String?
 
     @Option(

@@ -20,6 +20,8 @@ import Testing
             _ = try run.addresses()
             let loaded = files(of: run.pid).contains { $0.contains("libcurl") }
             #expect(loaded == !arguments.isEmpty)
+            // Databases alone need it.
+            #expect(!files(of: run.pid).contains { $0.contains("libpq") })
             #expect(try run.terminate().end == .exit(0))
         }
     }

@@ -128,11 +128,12 @@ struct AllowedImports {
                 Sinks/Server/Merge Sinks/Server/Identity Sinks/Server/Entries
             Sinks/EventHub: System Crypto Sinks/Outbox Sinks/Server Sinks/Server/HTTP Sinks/Server/Channel
                 Sinks/Server/Delivery
+            Sinks/Postgres: System Sinks/Outbox Sinks/Server Sinks/Server/Channel Sinks/Server/Delivery
             Tap: Ingest
             Telemetry: System Ingest Ingest/Peers Sinks/Outbox
             Sinks/Kinds: System Crypto/TLS Configuration/Values Sinks/Outbox Sinks Sinks/Files Sinks/Server
                 Sinks/Server/HTTP Sinks/Server/Authorization Sinks/Server/Access Sinks/Server/Responses
-                Sinks/Server/Delivery Sinks/EventHub Telemetry
+                Sinks/Server/Delivery Sinks/EventHub Sinks/Postgres Telemetry
             Comparison: System Sinks/Server Sinks/Server/HTTP Sinks/Server/Access Sinks/Kinds
             Store/Migration: Sinks/Server
             Store: System Crypto/Seal Ingest Sinks/Outbox Sinks/Server Sinks/Server/Entries Store/Migration

@@ -98,7 +98,7 @@ extension PipelineSettings {
         if let address = destination.address {
             var sink = Sink(address)
             // Whatever the directory is called: a run that writes to another one goes on.
-            sink.statedName = "output"
+            if !address.kind.capabilities.contains(.answers) { sink.statedName = "output" }
             found.append(sink)
         }
         if server.isNamed { found.append(Sink(server)) }

@@ -70,9 +70,9 @@ enum SettingTable {
 
     private static let output: [Setting<PipelineSettings>] = [
         .single(
-            "output.to", "`stdout`, `none` or directory", "Where bundles go besides a FHIR server",
+            "output.to", "`stdout`, `none`, directory or `postgres://…`", "Where bundles go besides a FHIR server",
             read: { (text, settings) throws(SettingProblem) in
-                settings.destination.address = try settings.sinkKinds.address(text, "to")
+                settings.destination.address = try settings.sinkKinds.destination(text)
             },
             shown: { $0.destination.address?.text ?? SinkKinds.nowhere }),
         .choice(

@@ -89,7 +89,8 @@ enum SinkCheck {
             log.add(.error, sink.origin, "bundles would go nowhere", advice: "name a directory or stdout, or remove it")
         }
         for kind in kinds.all where kind.key != sink.address?.kind.key {
-            let stated = kind.settings.map(\.key).filter { sink.origins[$0] != nil }
+            let own = Set(sink.address?.kind.settings.map(\.key) ?? [])
+            let stated = kind.settings.map(\.key).filter { sink.origins[$0] != nil && !own.contains($0) }
             guard let key = stated.min(), let origin = sink.origins[key] else { continue }
             let article = "aeio".contains(kind.key.prefix(1)) ? "an" : "a"
             log.add(.warning, origin, "it has no effect without \(article) \(kind.key)", advice: "remove it")

@@ -7,7 +7,9 @@ enum SinkSettings {
     /// All keys, in the order of the reference.
     static func all(_ kinds: SinkKinds) -> [SinkSetting] {
         kinds.keys.map { place($0, kinds) } + common
-            + kinds.all.flatMap { kind in kind.settings.map { own($0, of: kind) } }
+            + kinds.ownKeys.map { key in
+                shared(key, kinds.all.filter { kind in kind.settings.contains { $0.key == key } })
+            }
     }
 
     /// The setting that names the place of a sink.
@@ -22,7 +24,22 @@ enum SinkSettings {
         }
     }
 
-    /// A setting that only `kind` has.
+    /// The setting `key` of several `kinds`, which is read for all of them: its element may name its kind later.
+    private static func shared(_ key: String, _ kinds: [SinkDescriptor]) -> SinkSetting {
+        let all = kinds.flatMap { kind in kind.settings.filter { $0.key == key }.map { (kind.key, own($0, of: kind)) } }
+        let first = all[0].1
+        guard all.count > 1 else { return first }
+        let abouts = all.map(\.1.about)
+        let about = abouts.dropFirst().allSatisfy { $0 == first.about } ? first.about : abouts.joined(separator: "; ")
+        return SinkSetting(key: key, form: first.form, about: about, values: first.values, elements: first.elements) {
+            (texts, sink) throws(SettingProblem) in
+            for (_, setting) in all { try setting.read(texts, &sink) }
+        } shown: { sink in
+            (all.first { $0.0 == sink.address?.kind.key }?.1 ?? first).shown(sink)
+        }
+    }
+
+    /// A setting that `kind` has.
     private static func own(_ setting: Setting<any SinkAddress>, of kind: SinkDescriptor) -> SinkSetting {
         let elements: (@Sendable (PipelineSettings.Sink) -> [String])? = setting.elements.map { own in
             { @Sendable sink in (sink.drafts[kind.key] ?? kind.start).map(own) ?? [] }

@@ -62,6 +62,14 @@ struct StoreFacts {
         try db.execute(sql: "INSERT INTO sqlite_sequence VALUES ('series', ?)", arguments: [number])
     }
 
+    /// A number by chance that tells the store from others. A repair does not keep it: rows may be numbered anew then.
+    static func lineage(_ db: Database) throws -> Int64 {
+        if let known: Int64 = try number("lineage", db) { return known }
+        let made = Int64.random(in: 1 ... .max)
+        try db.execute(sql: "INSERT INTO sqlite_sequence VALUES ('lineage', ?)", arguments: [made])
+        return made
+    }
+
     /// Where SQLite keeps the last numbers of tables; a repair keeps others there, which no table may go below.
     private static func number<Value: DatabaseValueConvertible>(_ name: String, _ db: Database) throws -> Value? {
         try Value.fetchOne(db, sql: "SELECT seq FROM sqlite_sequence WHERE name = ?", arguments: [name])

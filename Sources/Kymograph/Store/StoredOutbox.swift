@@ -56,6 +56,12 @@ final class StoredOutbox: OutboxQueue {
     /// The last number settled.
     var settledThrough: Int64 { progress.withLock { $0.settled } }
 
+    /// The store's own number, which a repaired one has anew.
+    var lineage: String {
+        let number = try? store.pool.write { db in try StoreFacts.lineage(db) }
+        return String(number ?? 0, radix: 16)
+    }
+
     /// Rows of this sink that are in the database and not settled.
     var waiting: Int {
         let ((settled, last), sink) = (progress.withLock { ($0.settled, $0.last) }, sink)

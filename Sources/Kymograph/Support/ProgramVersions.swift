@@ -1,6 +1,7 @@
 import CCurl
 import CKymographLinux
 import COpenSSL
+import CPostgres
 import CSQLite
 import CZlib
 import CZstd
@@ -27,17 +28,18 @@ package struct ProgramVersions: Encodable {
     /// In the order of their names.
     package var libraries: [Library]
 
-    /// Asks each library. Loads libcurl, as a FHIR server would.
+    /// Asks each library. Loads libcurl and libpq, as sinks would.
     package init() {
         // Safe: each is a constant text of the library's.
         libraries = unsafe [
             Library(name: "glibc", version: String(cString: kymo_libc_version())),
             ProgramVersions.curl,
+            ProgramVersions.postgres,
             Library(name: "openssl", version: String(cString: OpenSSL_version(OPENSSL_VERSION_STRING))),
             Library(name: "sqlite", version: String(cString: sqlite3_libversion())),
             Library(name: "zlib", version: String(cString: zlibVersion())),
             Library(name: "zstd", version: String(cString: ZSTD_versionString())),
-        ]
+        ].compactMap { $0 }
     }
 
     /// One line for each, `name version`.
@@ -46,6 +48,14 @@ package struct ProgramVersions: Encodable {
             [("kymo", version), ("commit", commit), ("swift", swift)]
             + libraries.map { ($0.name, $0.version ?? "cannot be loaded: \($0.problem ?? "unknown")") }
         return rows.map { "\($0) \($1)\n" }.joined()
+    }
+
+    /// Nil where it is not installed: only sinks that are databases need it.
+    private static var postgres: Library? {
+        // Safe: only whether there is a text is looked at.
+        guard unsafe kymo_pg_load() == nil else { return nil }
+        let number = kymo_pg_version()
+        return Library(name: "libpq", version: "\(number / 10_000).\(number % 10_000)")
     }
 
     /// `libcurl/7.88.1 OpenSSL/3.0.17 …` is what it says.

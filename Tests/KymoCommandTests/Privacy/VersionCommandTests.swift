@@ -14,7 +14,7 @@ import Testing
             short.text.hasPrefix("kymo \(json["version"]?.text ?? "none") (commit \(json["commit"]?.text ?? "none"), "))
         let libraries = json["libraries"]?.elements ?? []
         let versions = libraries.reduce(into: [String: String]()) { $0[$1["name"]?.text ?? ""] = $1["version"]?.text }
-        #expect(versions.keys.sorted() == ["glibc", "libcurl", "openssl", "sqlite", "zlib", "zstd"])
+        #expect(versions.keys.sorted() == ["glibc", "libcurl", "libpq", "openssl", "sqlite", "zlib", "zstd"])
         let text = try Kymo.run(["version", "--verbose"]).lines
         for (name, version) in versions { #expect(text.contains("\(name) \(version)"), "\(name)") }
         // By another program that loads the same files.
@@ -24,6 +24,8 @@ import Testing
             curl.restype = ctypes.c_char_p
             crypto = ctypes.CDLL("libcrypto.so.3").OpenSSL_version
             crypto.restype = ctypes.c_char_p
+            postgres = ctypes.CDLL("libpq.so.5").PQlibVersion()
+            print("libpq", f"{postgres // 10000}.{postgres % 10000}")
             print("openssl", crypto(6).decode())
             print("sqlite", sqlite3.sqlite_version)
             print("zlib", zlib.ZLIB_RUNTIME_VERSION)

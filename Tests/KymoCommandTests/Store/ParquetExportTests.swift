@@ -6,7 +6,7 @@ import Testing
 @Suite(.enabled(if: ParquetJudge.canRun, "KYMO_PYTHON names no Python with pyarrow and duckdb"))
 struct ParquetExportTests {
     /// Types of hostile names, one value or several, numbers and texts, single readings and windows.
-    private static func mapping(in run: StoredRun) -> [String] {
+    static func mapping(in run: StoredRun) -> [String] {
         func device(_ type: String, _ rest: String, _ values: String...) -> String {
             """
             {"templateType":"JsonPathContent","template":{"typeName":"\(type)","typeMatchExpression":"$..[?(@k == '\(rest)')]",
@@ -54,7 +54,7 @@ struct ParquetExportTests {
         return ["--mapping", run.folder.file("m/")]
     }
 
-    private static let lines: [String] = {
+    static let lines: [String] = {
         let numbers = [
             "1", "-1.50", "0", "0.000", "72.40", "-0.0000001", "123456789012345678", "1e-30", "5E30", "2.5e3", "-7e1",
             "0.123456789012345678", "1.5e-19",

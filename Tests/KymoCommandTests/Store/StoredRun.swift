@@ -7,7 +7,7 @@ import KymographTestKit
 
 /// A data directory that `kymo run` has filled from standard input.
 struct StoredRun {
-    let folder = TemporaryFolder()
+    var folder = TemporaryFolder()
 
     var data: String { folder.file("data") }
     var output: String { folder.file("out") }

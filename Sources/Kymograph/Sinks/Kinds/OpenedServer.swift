@@ -3,14 +3,14 @@ import KymographCore
 /// Delivery to one server, with the connection that it goes by.
 final class OpenedServer: SinkDelivery {
     private let delivery: ServerDelivery
-    private let transport: CurlTransport
+    private let transport: CurlTransport?
     private let certificate: CertificateWatch?
 
     /// Nanoseconds that a server may ask to be left alone for before it counts as away.
     private static let patience: Int64 = 5_000_000_000
 
-    /// A delivery by `transport`.
-    init(_ delivery: ServerDelivery, _ transport: CurlTransport) {
+    /// A delivery by `transport`, or by a connection of its own.
+    init(_ delivery: ServerDelivery, _ transport: CurlTransport? = nil) {
         (self.delivery, self.transport, certificate) = (delivery, transport, nil)
     }
 
@@ -23,7 +23,8 @@ final class OpenedServer: SinkDelivery {
             throw PipelineError(message: obstacle.message, exitCode: obstacle.exitCode)
         }
         let access = server.access
-        transport = access.makeTransport()
+        let transport = access.makeTransport()
+        self.transport = transport
         certificate = server.certificateFile.map(CertificateWatch.init)
         let authorizer: any RequestAuthorizer
         do throws(ServerAccess.Fault) {
@@ -55,13 +56,13 @@ final class OpenedServer: SinkDelivery {
     func end() {
         if !delivery.isDone { delivery.stop() }
         _ = delivery.wait(milliseconds: 1_000)
-        transport.close()
+        transport?.close()
     }
 
     var summary: DeliverySummary {
         var summary = DeliverySummary(delivery.status)
         summary.certificateExpiry = certificate?.expiry
-        summary.serverCertificateExpiry = transport.serverCertificateExpiry
+        summary.serverCertificateExpiry = transport?.serverCertificateExpiry
         return summary
     }
 

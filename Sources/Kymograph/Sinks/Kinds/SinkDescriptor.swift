@@ -10,7 +10,9 @@ package struct SinkDescriptor: Sendable {
     package let word: String?
     /// What its sinks can do.
     package let capabilities: SinkCapabilities
-    /// Settings that only this kind has.
+    /// What the URLs begin with that name its places wherever sinks are named; empty where none do.
+    var schemes: [String] = []
+    /// Settings that this kind has, and not all.
     let settings: [Setting<any SinkAddress>]
     /// What ``settings`` are read into before the place is known; nil where there are none.
     let start: (any SinkAddress)?

@@ -40,7 +40,7 @@ package struct DeliveryReceipt: Hashable, Sendable {
     package var wholeIdentifier: IdentifierText
     /// What the entry is about, where files of receipts are kept.
     package var subject: ReceiptSubject?
-    /// Whether an event hub has it, which does not say what it was before.
+    /// Whether an event hub or a database has it, which does not say what it was before.
     package var isSent = false
     /// Whether the server was to delete the resource, and does not have it any more; of ``status`` 404 it had none.
     package var isDeleted = false
@@ -103,9 +103,16 @@ package protocol OutboxQueue: AnyObject, Sendable {
 
     /// The last number settled, before this run too; 0 at first.
     var settledThrough: Int64 { get }
+
+    /// What tells the store of these rows from others, in hexadecimal digits: numbers of rows are compared within one
+    /// of them. Default: `0`.
+    var lineage: String { get }
 }
 
 extension OutboxQueue {
     /// Default: ignored.
     package func note(taken types: Set<String>) {}
+
+    /// That of no store.
+    package var lineage: String { "0" }
 }

@@ -29,6 +29,9 @@ package struct ReadingTypes: Sendable {
         return names
     }
 
+    /// The name of the type that `entry` shows readings of; nil for what is of none.
+    package static func name(of entry: Entry) -> String? { text(entry).map(plain) }
+
     private static func text(_ entry: Entry) -> ByteView? {
         switch entry.kind {
         case .event: return entry.type

@@ -26,6 +26,12 @@ package struct SinkTraffic: Codable, Hashable, Sendable {
     /// all. A status out of the protocol's range is none.
     mutating func add(status: Int?, bytes: Int, after duration: Duration, at time: Instant) {
         let code = status.flatMap { (100...599).contains($0) ? "\($0)" : nil } ?? "failed"
+        let isSuccess = status.map { (200...299).contains($0) } ?? false
+        add(code: code, isSuccess: isSuccess, bytes: bytes, after: duration, at: time)
+    }
+
+    /// Notes the same of what ended with `code`: of a database, SQLSTATE.
+    mutating func add(code: String, isSuccess: Bool, bytes: Int, after duration: Duration, at time: Instant) {
         if let place = endings.firstIndex(where: { $0.code == code }) {
             endings[place].count += 1
         } else {
@@ -33,6 +39,6 @@ package struct SinkTraffic: Codable, Hashable, Sendable {
         }
         sentBytes += bytes
         durations.add(duration)
-        if let status, (200...299).contains(status) { lastSuccess = Double(time.nanoseconds) / 1e9 }
+        if isSuccess { lastSuccess = Double(time.nanoseconds) / 1e9 }
     }
 }

@@ -12,6 +12,7 @@ final class DeliveryInbox: Sendable {
 
     private let events = Mutex<[Event]>([])
     private let bell: Doorbell
+    private let ending = Atomic(false)
 
     init() throws(SystemError) { bell = try Doorbell() }
 
@@ -23,6 +24,15 @@ final class DeliveryInbox: Sendable {
 
     /// Wakes the owner.
     func wake() { bell.ring() }
+
+    /// Whether the owner is to end at once, and waits for nothing more.
+    var isEnding: Bool { ending.load(ordering: .relaxed) }
+
+    /// Has the owner end at once.
+    func end() {
+        ending.store(true, ordering: .relaxed)
+        bell.ring()
+    }
 
     /// All messages so far, in order.
     func take() -> [Event] {

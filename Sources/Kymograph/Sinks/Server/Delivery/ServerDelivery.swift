@@ -120,7 +120,7 @@ package final class ServerDelivery: Sendable {
     /// Ends at once.
     package func stop() {
         shared.withLock { if $0.phase != .done { $0.phase = .stopping } }
-        inbox.wake()
+        inbox.end()
     }
 
     /// Asks the server anew for every Device, Patient and Encounter from here on.

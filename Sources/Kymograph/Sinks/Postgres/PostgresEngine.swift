@@ -1,0 +1,221 @@
+import KymographCore
+
+/// Delivers the rows of an outbox to one database; all of it but the thread. Belongs to one thread.
+///
+/// At least once, and idempotent by identity: a batch is one transaction, and nothing is settled before its COMMIT was
+/// answered. Batches are in the order of the outbox, one after the other.
+final class PostgresEngine: DeliveryWork {
+    private let target: PostgresTarget
+    private let schema: PostgresSchema
+    /// What tells the rows of this store from those of others.
+    private let writer: String
+    private let clock: DeliveryClock
+    private let inbox: DeliveryInbox
+    private let rows: OutboxConsumer
+    private let backoff: Backoff
+    private var random: any RandomNumberGenerator
+    private var link: PostgresLink?
+    private var verdict = ""
+
+    /// What waits, oldest first; behind it parts of a batch that was refused, the next one last.
+    private var waiting: [PostgresEntry] = []
+    private var parts: [[PostgresEntry]] = []
+    /// Most entries of a batch for now.
+    private var limit: Int
+
+    /// Failures since the last batch was taken, and when the next attempt is due.
+    private var failures = 0
+    private var due = Instant.distantPast
+    private var retries = 0
+    private var traffic = SinkTraffic()
+    private var health = ServerHealth()
+    private var lastError: (text: String, time: Instant)?
+
+    /// Most bytes of the resources of a batch, about, and least time that one turn takes, in nanoseconds.
+    private static let batchBytes = 4 << 20
+    private static let turnLength: Int64 = 200_000_000
+
+    init(
+        _ target: PostgresTarget, queue: any OutboxQueue, clock: DeliveryClock = .system,
+        random: any RandomNumberGenerator = SystemRandomNumberGenerator(), inbox: DeliveryInbox
+    ) {
+        (self.target, self.clock, self.random, self.inbox) = (target, clock, random, inbox)
+        schema = PostgresSchema(name: target.schema)
+        writer = queue.lineage
+        let delivery = target.delivery
+        rows = OutboxConsumer(queue, delivery, clock: clock)
+        backoff = Backoff(first: delivery.firstBackoff, longest: delivery.longestBackoff)
+        limit = target.entries
+    }
+
+    // MARK: One turn
+
+    func turn() {
+        let end = clock.elapsed().advanced(by: PostgresEngine.turnLength)
+        repeat {
+            if hasRoom { take(waiting: 0) }
+            guard !inbox.isEnding, clock.elapsed() >= due else { break }
+            do throws(PostgresFault) {
+                try send()
+            } catch {
+                fail(error)
+            }
+            rows.settle()
+        } while !parts.isEmpty && clock.elapsed() < end
+    }
+
+    var hasRoom: Bool { rows.hasRoom }
+
+    @discardableResult
+    func take(waiting milliseconds: Int) -> Bool {
+        guard let entries = rows.take(waiting: milliseconds, { PostgresBlock($0)?.entries() }) else { return false }
+        waiting += entries
+        fillParts()
+        return true
+    }
+
+    var isIdle: Bool { rows.count == 0 && due <= clock.elapsed() }
+    var hasRows: Bool { rows.count > 0 }
+    var nextWake: Instant? { parts.isEmpty && link != nil ? nil : max(due, clock.elapsed()) }
+
+    func abandon() { link = nil }
+
+    // MARK: Sending
+
+    /// Moves what waits into the next batch, where there is none.
+    private func fillParts() {
+        guard parts.isEmpty else { return }
+        var bytes = 0
+        let batch = waiting.prefix(limit).prefix { entry in
+            bytes += entry.size
+            return bytes == entry.size || bytes <= PostgresEngine.batchBytes
+        }
+        guard !batch.isEmpty else { return }
+        waiting.removeFirst(batch.count)
+        parts = [Array(batch)]
+    }
+
+    private func connected() throws(PostgresFault) -> PostgresLink {
+        if let link { return link }
+        let made = try target.connect { [inbox] in inbox.isEnding }
+        let server = try schema.prepare(made)
+        try made.run(PostgresSchema.incoming)
+        verdict = "PostgreSQL \(server), schema \(schema.name), version \(PostgresSchema.version)"
+        link = made
+        return made
+    }
+
+    private func send() throws(PostgresFault) {
+        let link = try connected()
+        fillParts()
+        guard let part = parts.popLast() else {
+            // Somebody has mended what was wrong, as far as that can be told.
+            (failures, due) = (0, .distantPast)
+            return health.succeed(isWrite: true)
+        }
+        var batch = PostgresBatch(part)
+        for (entry, detail) in batch.unfit { rows.discard(entry, .serverRefused, detail) }
+        let began = clock.elapsed()
+        do throws(PostgresFault) {
+            if !batch.entries.isEmpty { try batch.write(link, schema, writer: writer) }
+        } catch {
+            traffic.add(code: error.state.isEmpty ? "failed" : error.state, isSuccess: false, batch.size, clock, began)
+            parts += rest(of: batch.entries, after: error)
+            throw error
+        }
+        if !batch.entries.isEmpty { traffic.add(code: "00000", isSuccess: true, batch.size, clock, began) }
+        for entry in batch.entries { rows.finish(entry, keepsSubject: target.keepsSubjects) }
+        // Slowly: each time that it is too much costs a whole timeout.
+        (failures, limit) = (0, min(target.entries, limit + max(1, limit / 8)))
+        health.succeed(isWrite: true)
+        fillParts()
+    }
+
+    /// What is to be sent again of `batch`, in parts, the next one last.
+    private func rest(of batch: [PostgresEntry], after fault: PostgresFault) -> [[PostgresEntry]] {
+        if fault.kind == .data, batch.count == 1 {
+            rows.discard(batch[0], .serverRefused, fault.message)
+            return []
+        }
+        guard [.data, .slow].contains(fault.kind), batch.count > 1 else { return [batch] }
+        let middle = batch.count / 2
+        if fault.kind == .slow { limit = max(1, min(limit, middle)) }
+        return [Array(batch[middle...]), Array(batch[..<middle])]
+    }
+
+    /// Notes a fault, after which a transaction is begun again, or a connection made. What is wrong with data is no
+    /// fault of the database.
+    private func fail(_ fault: PostgresFault) {
+        guard fault.kind != .stopped else { return link = nil }
+        lastError = (fault.message, clock.civil())
+        if [.data, .collision, .slow].contains(fault.kind) {
+            do throws(PostgresFault) { try link?.run("ROLLBACK") } catch { link = nil }
+        } else {
+            link = nil
+        }
+        fillParts()
+        guard fault.kind != .data else { return }
+        failures += 1
+        retries += 1
+        let now = clock.elapsed()
+        due = now.advanced(by: backoff.wait(failures: fault.kind == .collision ? 1 : failures, using: &random))
+        health.fail(fault.trouble, isWrite: true, now: now, civil: clock.civil())
+    }
+
+    // MARK: Status
+
+    private var trouble: DeliveryTrouble? {
+        health.trouble(now: clock.elapsed(), isLeftAlone: failures >= Circuit.threshold)
+    }
+
+    var status: DeliveryStatus {
+        var status = DeliveryStatus()
+        let now = clock.elapsed()
+        (status.base, status.verdict, status.concurrency) = (target.url.place, verdict, 1)
+        status.trouble = trouble
+        status.circuit =
+            status.trouble?.isDefinite == true
+            ? .refused : failures >= Circuit.threshold ? .open : link == nil ? .probing : .closed
+        (status.rows, status.waiting, status.delivered) = (rows.count, rows.openEntries, rows.delivered)
+        status.undeliverableReasons = ReasonCounts(rows.undeliverable)
+        (status.retries, status.traffic, status.deliveryTimes) = (retries, traffic, rows.deliveryTimes)
+        (status.lastError, status.lastErrorTime) = (lastError?.text ?? "", lastError?.time)
+        status.oldestRowAge = rows.oldest.map { now.nanoseconds - $0.nanoseconds }
+        if failures > 0 {
+            status.nextAttempt = clock.civil().advanced(by: max(0, due.nanoseconds - now.nanoseconds))
+        }
+        status.settledThrough = rows.settledThrough
+        return status
+    }
+}
+
+extension OutboxConsumer {
+    /// Notes that a database has `entry`.
+    fileprivate func finish(_ entry: PostgresEntry, keepsSubject: Bool) {
+        entry.withEntry { noteTaken($0) }
+        var receipt = DeliveryReceipt(
+            row: entry.row, resource: entry.name, status: 200, location: "", version: "", attempts: entry.attempts,
+            subject: keepsSubject ? entry.subject : nil)
+        receipt.isSent = true
+        keep(receipt)
+        finishEntry(of: entry.row)
+    }
+
+    /// Notes that a database will never take `entry`.
+    fileprivate func discard(_ entry: PostgresEntry, _ reason: Rejection, _ detail: String) {
+        keep(
+            UndeliverableEntry(
+                row: entry.row, resource: entry.name, reason: reason, detail: detail, bytes: entry.excerpt,
+                attempts: entry.attempts))
+        finishEntry(of: entry.row)
+    }
+}
+
+extension SinkTraffic {
+    /// Notes a batch of `bytes` that ended with `code` now and began at `began`.
+    fileprivate mutating func add(code: String, isSuccess: Bool, _ bytes: Int, _ clock: DeliveryClock, _ began: Instant)
+    {
+        let length = Duration.nanoseconds(clock.elapsed().nanoseconds - began.nanoseconds)
+        add(code: code, isSuccess: isSuccess, bytes: bytes, after: length, at: clock.civil())
+    }
+}
