@@ -2,6 +2,7 @@
 import secrets
 import time
 
+from instance import WINDOW
 from schedule import STEPS
 
 
@@ -47,9 +48,9 @@ def refused(soak, event):
     if event.number % 2:
         soak.instance.settings.error = "windw: 1m\n"
     else:
-        soak.instance.settings.window = "2m"
+        soak.instance.settings.window = "3m"
     soak.must_take(False)
-    soak.instance.settings.error, soak.instance.settings.window = "", "1m"
+    soak.instance.settings.error, soak.instance.settings.window = "", WINDOW
     soak.must_take(True)
     return "a wrong configuration was refused, and the former one taken again"
 

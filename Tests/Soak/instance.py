@@ -16,7 +16,7 @@ START_SECONDS = 60
 STOP_SECONDS = 120
 #: How long closed windows are kept. The clock steps by less.
 ARCHIVE_AGE = "2h"
-WINDOW = "1m"
+WINDOW = "2m"
 
 
 def free_port(kind=socket.SOCK_STREAM):

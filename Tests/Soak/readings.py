@@ -7,9 +7,9 @@ import time
 from typing import NamedTuple
 
 #: How late a late reading is.
-LATE_SECONDS = 90
+LATE_SECONDS = 180
 #: Of what is sent: late readings, readings that have come before, and payloads that are no readings.
-LATE, RESENT, BAD = 0.003, 0.01, 0.004
+LATE, RESENT, BAD = 0.001, 0.01, 0.004
 FAR_FUTURE = "2099-01-01T00:00:00Z"
 
 

@@ -64,7 +64,8 @@ class RecordingServer:
 
     def __init__(self, folder):
         self.process = subprocess.Popen(
-            [sys.executable, "-B", HERE.parent / "Servers/fhir_recorder.py", os.devnull], stdout=subprocess.PIPE, text=True)
+            [sys.executable, "-B", HERE.parent / "Servers/fhir_recorder.py", os.devnull], stdout=subprocess.PIPE, text=True,
+            stderr=open(folder / "fhir.log", "ab"))
         self.port = int(self.process.stdout.readline())
 
     def fail(self, fault):

@@ -1,14 +1,15 @@
 #!/usr/bin/env python3
 """soak.py BINARY [--hours H] [--seed N] [--rate R] [--devices N] [--new-devices N] [--folder DIR] [--keep]
 
-Runs kymo for H hours while readings come by all doors, and settings, servers, keys and clocks change; looks at the ledger, memory,
-descriptors and latency at marks, at least six of them. Exits with status 1 when a bar is missed. docs/performance.md says how to
-read it."""
+Runs kymo for H hours while readings come by all doors, and settings, servers, keys and clocks change; looks at the
+ledger, memory, descriptors and latency at marks, at least six of them. Exits with status 1 when a bar is missed.
+docs/performance.md says how to read it."""
 import argparse
 import contextlib
 import json
 import os
 import shutil
+import signal
 import statistics
 import sys
 import tempfile
@@ -30,7 +31,8 @@ STILL_SECONDS = 120
 
 
 class Machine(threading.Thread):
-    """How long the machine needs to make 4 KiB durable, beside what kymo does."""
+    """How late the machine wakes a thread that is due, and then makes 4 KiB durable, beside what kymo does."""
+    EVERY = 0.25
 
     def __init__(self, folder):
         super().__init__(daemon=True)
@@ -39,11 +41,11 @@ class Machine(threading.Thread):
     def run(self):
         with open(self.path, "wb", buffering=0) as file:
             while True:
-                begun = time.monotonic()
+                due = time.monotonic() + Machine.EVERY
+                time.sleep(Machine.EVERY)
                 os.pwrite(file.fileno(), b"x" * 4_096, 0)
                 os.fdatasync(file.fileno())
-                self.seconds.append(time.monotonic() - begun)
-                time.sleep(0.25)
+                self.seconds.append(time.monotonic() - due)
 
     def taken_seconds(self):
         taken, self.seconds = self.seconds, []
@@ -77,11 +79,18 @@ class Soak:
             del kinds["mqtt"]
         rate, beds = self.options.rate / (len(kinds) - 1), max(4, self.options.devices // (len(kinds) - 1))
         # Each result by MLLP is an Observation of its own, so that there are fewer.
-        rates = {"mllp": rate / 20}
+        rates = {"mllp": rate / 60}
         made = {door: kind(door, place, rates.get(door, rate), beds, self.options.seed)
                 for door, (kind, place) in kinds.items()}
         made["http"].token = (self.folder / "token").read_text().strip()
         return made
+
+    def surroundings(self):
+        """What this machine has of what a soak uses."""
+        server = type(self.server).__name__
+        broker = "mosquitto" if self.broker else "no broker: no MQTT"
+        clock = "a clock that steps" if self.instance.clock.is_available else "no compiler: no steps of the clock"
+        return f"{server}, {broker}, {clock}, {os.cpu_count()} processors"
 
     # What happens
 
@@ -148,6 +157,7 @@ class Soak:
 
     def settle(self):
         """Holds all senders, and waits until all that they have sent has arrived everywhere."""
+        self.behind = self.metric("kymo_outbox_oldest_age_seconds")
         until("sinks that keep up", lambda: self.metric("kymo_outbox_oldest_age_seconds") < 15, SETTLE_SECONDS)
         # The guest sends only while its source is there: what it has begun waits for the next time.
         others = [door for name, door in self.doors.items() if name != "guest"]
@@ -213,7 +223,7 @@ class Soak:
     def measured(self, ledger, found, tolerance):
         """The numbers of a mark, which are also written and said."""
         metrics, (memory, anonymous) = self.instance.metrics(), self.instance.memory()
-        posts, syncs = self.doors["http"].taken_seconds(), self.machine.taken_seconds()
+        posts, machine = self.doors["http"].taken_seconds(), self.machine.taken_seconds()
         numbers = {
             "mark": len(self.marks) + 1, "hours": round(self.now() / 3_600, 4),
             "received": ledger["balance"]["received"], "rejected": sum(ledger["balance"]["rejected"].values()),
@@ -224,15 +234,17 @@ class Soak:
             "devices": int(self.metric("kymo_devices")), "series": int(self.metric("kymo_series")),
             "data_mib": round(size(self.folder / "data") / judging.MIB, 1),
             "post_p50_ms": milliseconds(posts, 0.5), "post_p99_ms": milliseconds(posts, 0.99),
-            "sync_p99_ms": milliseconds(syncs, 0.99), "load": os.getloadavg()[0],
+            "machine_p99_ms": milliseconds(machine, 0.99), "load": os.getloadavg()[0],
             "kernel_dropped": ledger["balance"]["kernelDropped"],
+            "outbox": int(self.metric("kymo_outbox_entries")), "outbox_age_s": round(self.behind),
+            "windows_open": int(metrics['kymo_windows_open{shard="0"}']), "stored_windows": int(metrics["kymo_store_windows"]),
             "reconnects": sum(door.reconnects for door in self.doors.values()),
             "tolerance": tolerance, "differences": found,
         }
         with open(self.folder / "marks.ndjson", "a") as file:
             file.write(json.dumps(numbers) + "\n")
         self.say("mark {mark}: received {received:,}, ledger {exact}, RSS {rss_mib:.1f} MiB, {descriptors} descriptors, "
-                 "{threads} threads, {devices} devices, data {data_mib:.0f} MiB, p99 {post_p99_ms} ms, machine {sync_p99_ms} ms, "
+                 "{threads} threads, {devices} devices, data {data_mib:.0f} MiB, p99 {post_p99_ms} ms, machine {machine_p99_ms} ms, "
                  "load {load:.1f}".format(**numbers, exact=found or (f"within {tolerance}" if tolerance else "exact")))
         return numbers
 
@@ -315,7 +327,7 @@ def parsed():
     parser.add_argument("--new-devices", type=float, default=60, help="devices an hour that take the place of others")
     parser.add_argument("--folder", help="where everything is kept")
     parser.add_argument("--keep", action="store_true", help="keep the data, too")
-    parser.add_argument("--lie", action="store_true", help="a sender pretends to have sent one reading more at each mark")
+    parser.add_argument("--lie", action="store_true", help="a sender pretends to have sent one reading more")
     options = parser.parse_args()
     options.folder = options.folder or tempfile.mkdtemp(prefix="kymo-soak-")
     Path(options.folder).mkdir(parents=True, exist_ok=True)
@@ -324,9 +336,12 @@ def parsed():
 
 def main():
     options = parsed()
+    # Then everything that was started is ended, too.
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     print(f"{options.hours:g} h, seed {options.seed}, {options.rate:g} readings/s, {options.devices} devices, "
           f"{options.new_devices:g} new ones an hour, in {options.folder}", flush=True)
     soak = Soak(options)
+    print(soak.surroundings(), flush=True)
     try:
         soak.run()
     except Exception as error:

@@ -23,7 +23,7 @@ def memory(rate, hours, processes=1, noise=0.5):
 
 def mark(number=1, **changes):
     return {"mark": number, "differences": [], "tolerance": 0, "descriptors": 50, "threads": 13, "post_p99_ms": 30.0,
-            "sync_p99_ms": 10.0} | changes
+            "machine_p99_ms": 10.0} | changes
 
 
 class MemoryTests(unittest.TestCase):
@@ -77,7 +77,7 @@ class LevelTests(unittest.TestCase):
 class LatencyTests(unittest.TestCase):
     def judged(self, *posts, syncs=(10, 10, 10)):
         return judging.judge_latency([
-            mark(post_p99_ms=post, sync_p99_ms=sync) for post, sync in zip(posts, syncs)]).passed
+            mark(post_p99_ms=post, machine_p99_ms=sync) for post, sync in zip(posts, syncs)]).passed
 
     def test_within_twice_the_first_passes(self):
         self.assertIs(self.judged(30, 59, 20), True)
