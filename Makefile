@@ -120,6 +120,7 @@ test: build test-build .venv/ready ## Run all tests
 	$(KYMO_PYTHON) Tests/Validation/check_schemas.py mappings
 	$(KYMO_PYTHON) -B -m unittest discover -s Tests/Bridges
 	$(KYMO_PYTHON) -B -m unittest discover -s Tests/Console
+	$(KYMO_PYTHON) -B -m unittest discover -s Tests/Soak
 
 .PHONY: console-test
 console-test: build test-build .venv/ready ## Run all tests of the console in a real Chromium
@@ -141,6 +142,14 @@ door-kills: build test-build .venv/ready ## Kill kymo 100 times under load at ea
 rabbitmq: build test-build .venv/ready ## Install RabbitMQ, and kill it and kymo in turn while readings come by it
 	@dpkg -s rabbitmq-server >/dev/null 2>&1 || DEBIAN_FRONTEND=noninteractive $(SUDO) apt-get install -y -qq rabbitmq-server >/dev/null
 	$(KYMO_PYTHON) -B -m unittest discover -v -s Tests/Brokers
+
+# Hours, and what decides what happens when. BINARY=FILE runs that one, and nothing is built.
+H ?= 24
+SEED ?= 1
+
+.PHONY: soak
+soak: $(if $(BINARY),,build) .venv/ready ## Run kymo for H hours (24) by all doors, while settings, servers, keys and clocks change
+	$(KYMO_PYTHON) -B Tests/Soak/soak.py $(or $(BINARY),$(KYMO)) --hours $(H) --seed $(SEED)
 
 # libFuzzer without its main, of the compiler's own clang: nothing else has the same version.
 LIBFUZZER = $(shell "$$(dirname "$$(realpath "$$(command -v swiftc)")")/clang" \
