@@ -60,15 +60,16 @@ let package = Package(
         .systemLibrary(name: "COpenSSL", pkgConfig: "libssl", providers: [.apt(["libssl-dev"])]),
         // Needs the headers of libcurl4-openssl-dev; the library is loaded at run time.
         .target(name: "CCurl"),
-        // Needs no header; libpq is loaded at run time.
+        // Need no headers; libpq and librdkafka are loaded at run time.
         .target(name: "CPostgres"),
+        .target(name: "CKafka"),
         .systemLibrary(name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),
         .target(
             name: "Kymograph",
             dependencies: [
                 "KymographCore", "KymographTemplates", "CKymographLinux", "CSeal", "CDatagramTLS", "CSQLiteChecksums",
                 "CZstd",
-                "COpenSSL", "CCurl", "CPostgres", "CSQLite", "CZlib",
+                "COpenSSL", "CCurl", "CPostgres", "CKafka", "CSQLite", "CZlib",
                 .product(name: "GRDB", package: "GRDB.swift"),
                 .product(name: "Yams", package: "Yams"),
             ],

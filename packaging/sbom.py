@@ -153,7 +153,7 @@ def shared(path):
 
 
 # What is loaded at run time when it is needed, by the target that does it, and the package that has it.
-LOADED = {"CCurl": "libcurl4", "CPostgres": "libpq5"}
+LOADED = {"CCurl": "libcurl4", "CPostgres": "libpq5", "CKafka": "librdkafka1"}
 
 
 def loaded_library(target, package):

@@ -17,8 +17,8 @@ struct Check: ParsableCommand {
             with the status that run would have (71, 73, 77; 78 for files of secrets). What a running instance with \
             the same data directory uses is no error. --no-environment leaves this out. --connect asks servers, too: \
             it gets a token and GET /metadata; 69 when one does not answer, 77 when it refuses the credentials. Event \
-            hubs get a batch without events, and databases are asked for their tables. To brokers it connects for a \
-            moment; they are waited for when they do not answer.
+            hubs get a batch without events, databases are asked for their tables, and brokers of Kafka for the \
+            topic. To brokers of MQTT it connects for a moment; they are waited for when they do not answer.
 
             --reload asks the instance that uses the data directory whether SIGHUP would have it take over its \
             configuration as it is written now: 78 when a change needs a restart, 69 when no instance answers.
@@ -40,7 +40,7 @@ struct Check: ParsableCommand {
     @Flag(inversion: .prefixedNo, help: "Check what the machine has, too; not when only mappings are named.")
     var environment = true
 
-    @Flag(help: "Ask FHIR servers, event hubs and databases, too, with the credentials of the configuration.")
+    @Flag(help: "Ask FHIR servers, event hubs, databases and topics, too, with the credentials of the configuration.")
     var connect = false
 
     @Flag(help: "Ask the running instance whether it takes over its configuration without a restart.")

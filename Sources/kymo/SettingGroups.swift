@@ -111,7 +111,8 @@ struct WindowSettings: SettingGroup {
 struct OutputSettings: SettingGroup {
     @Option(
         help: ArgumentHelp(
-            "stdout, a directory for rotating files, or a database (postgres://…). Default: stdout.",
+            "stdout, a directory for rotating files, a database (postgres://…), or a topic "
+                + "(kafka://…). Default: stdout.",
             valueName: "stdout|dir|url"))
     var out: String?
 

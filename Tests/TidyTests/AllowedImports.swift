@@ -126,14 +126,17 @@ struct AllowedImports {
             Sinks/Server/Entries: Sinks/Outbox Sinks/Server Sinks/Server/Channel Sinks/Server/Identity
             Sinks/Server/Delivery: System Sinks/Outbox Sinks/Server Sinks/Server/Channel Sinks/Server/Responses
                 Sinks/Server/Merge Sinks/Server/Identity Sinks/Server/Entries
-            Sinks/EventHub: System Crypto Sinks/Outbox Sinks/Server Sinks/Server/HTTP Sinks/Server/Channel
-                Sinks/Server/Delivery
+            Sinks/Events: Sinks/Outbox Sinks/Server/Delivery
+            Sinks/EventHub: System Crypto Sinks/Outbox Sinks/Events Sinks/Server Sinks/Server/HTTP
+                Sinks/Server/Channel Sinks/Server/Delivery
+            Sinks/Kafka: System Sinks/Outbox Sinks/Events Sinks/Server Sinks/Server/Channel Sinks/Server/Delivery
             Sinks/Postgres: System Sinks/Outbox Sinks/Server Sinks/Server/Channel Sinks/Server/Delivery
             Tap: Ingest
             Telemetry: System Ingest Ingest/Peers Sinks/Outbox
             Sinks/Kinds: System Crypto/TLS Configuration/Values Sinks/Outbox Sinks Sinks/Files Sinks/Server
                 Sinks/Server/HTTP Sinks/Server/Authorization Sinks/Server/Access Sinks/Server/Responses
-                Sinks/Server/Delivery Sinks/EventHub Sinks/Postgres Telemetry
+                Sinks/Server/Delivery Sinks/Events Sinks/EventHub Sinks/Kafka
+                Sinks/Postgres Telemetry
             Comparison: System Sinks/Server Sinks/Server/HTTP Sinks/Server/Access Sinks/Kinds
             Store/Migration: Sinks/Server
             Store: System Crypto/Seal Ingest Sinks/Outbox Sinks/Server Sinks/Server/Entries Store/Migration

@@ -70,7 +70,8 @@ enum SettingTable {
 
     private static let output: [Setting<PipelineSettings>] = [
         .single(
-            "output.to", "`stdout`, `none`, directory or `postgres://…`", "Where bundles go besides a FHIR server",
+            "output.to", "`stdout`, `none`, directory, `postgres://…` or `kafka://…`",
+            "Where bundles go besides a FHIR server",
             read: { (text, settings) throws(SettingProblem) in
                 settings.destination.address = try settings.sinkKinds.destination(text)
             },

@@ -18,7 +18,7 @@ package struct ReceiptLine: Codable, Hashable, Sendable {
     /// The name of the sink.
     package var sink: String
     /// `created`, `updated`, `amended`, `unchanged`, `kept` (the server kept other content), `deleted`, `sent` (to an
-    /// event hub or a database), `refused`, or `finished`: all entries through a row of the outbox are done.
+    /// event hub, a topic or a database), `refused`, or `finished`: all entries through a row of the outbox are done.
     package var outcome: String
     /// Type and id, or search, of the resource; `Event` and digest of an event.
     package var resource: String?

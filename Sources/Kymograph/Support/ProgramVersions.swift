@@ -1,4 +1,5 @@
 import CCurl
+import CKafka
 import CKymographLinux
 import COpenSSL
 import CPostgres
@@ -28,13 +29,13 @@ package struct ProgramVersions: Encodable {
     /// In the order of their names.
     package var libraries: [Library]
 
-    /// Asks each library. Loads libcurl and libpq, as sinks would.
+    /// Asks each library. Loads libcurl, libpq and librdkafka, as sinks would.
     package init() {
         // Safe: each is a constant text of the library's.
         libraries = unsafe [
             Library(name: "glibc", version: String(cString: kymo_libc_version())),
             ProgramVersions.curl,
-            ProgramVersions.postgres,
+            ProgramVersions.postgres, ProgramVersions.kafka,
             Library(name: "openssl", version: String(cString: OpenSSL_version(OPENSSL_VERSION_STRING))),
             Library(name: "sqlite", version: String(cString: sqlite3_libversion())),
             Library(name: "zlib", version: String(cString: zlibVersion())),
@@ -48,6 +49,14 @@ package struct ProgramVersions: Encodable {
             [("kymo", version), ("commit", commit), ("swift", swift)]
             + libraries.map { ($0.name, $0.version ?? "cannot be loaded: \($0.problem ?? "unknown")") }
         return rows.map { "\($0) \($1)\n" }.joined()
+    }
+
+    /// Nil where it is not installed: only sinks that are topics need it.
+    private static var kafka: Library? {
+        // Safe: only whether there is a text is looked at.
+        guard unsafe kymo_kafka_load() == nil else { return nil }
+        // Safe: the text lives as long as the library.
+        return Library(name: "librdkafka", version: unsafe String(cString: kymo_kafka_version()))
     }
 
     /// Nil where it is not installed: only sinks that are databases need it.

@@ -12,6 +12,9 @@ final class Doorbell: Sendable {
         event = Descriptor(raw)
     }
 
+    /// The event: what writes the eight bytes of a 1 to it wakes the owner, too.
+    var descriptor: Int32 { event.raw }
+
     /// Wakes the owner if it sleeps. What was stored before is visible to it.
     func ring() {
         // The fence orders "work published" before "is it asleep?"; the owner does the opposite in ``sleep``. Without

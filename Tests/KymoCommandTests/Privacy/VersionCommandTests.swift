@@ -14,7 +14,8 @@ import Testing
             short.text.hasPrefix("kymo \(json["version"]?.text ?? "none") (commit \(json["commit"]?.text ?? "none"), "))
         let libraries = json["libraries"]?.elements ?? []
         let versions = libraries.reduce(into: [String: String]()) { $0[$1["name"]?.text ?? ""] = $1["version"]?.text }
-        #expect(versions.keys.sorted() == ["glibc", "libcurl", "libpq", "openssl", "sqlite", "zlib", "zstd"])
+        #expect(
+            versions.keys.sorted() == ["glibc", "libcurl", "libpq", "librdkafka", "openssl", "sqlite", "zlib", "zstd"])
         let text = try Kymo.run(["version", "--verbose"]).lines
         for (name, version) in versions { #expect(text.contains("\(name) \(version)"), "\(name)") }
         // By another program that loads the same files.
@@ -26,6 +27,9 @@ import Testing
             crypto.restype = ctypes.c_char_p
             postgres = ctypes.CDLL("libpq.so.5").PQlibVersion()
             print("libpq", f"{postgres // 10000}.{postgres % 10000}")
+            kafka = ctypes.CDLL("librdkafka.so.1").rd_kafka_version_str
+            kafka.restype = ctypes.c_char_p
+            print("librdkafka", kafka().decode())
             print("openssl", crypto(6).decode())
             print("sqlite", sqlite3.sqlite_version)
             print("zlib", zlib.ZLIB_RUNTIME_VERSION)

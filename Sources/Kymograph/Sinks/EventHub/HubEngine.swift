@@ -54,7 +54,7 @@ final class HubEngine: DeliveryWork {
 
     @discardableResult
     func take(waiting milliseconds: Int) -> Bool {
-        guard let events = rows.take(waiting: milliseconds, { HubBlock($0)?.events() }) else { return false }
+        guard let events = rows.take(waiting: milliseconds, { EventBlock($0)?.events() }) else { return false }
         for event in events { lanes.append(event) }
         return true
     }
@@ -73,7 +73,7 @@ final class HubEngine: DeliveryWork {
     }
 
     /// Sends the last of `parts`, and then the others; `isDoubtful` when the hub has failed at them together.
-    private func send(_ parts: [[HubEvent]], of lane: HubLane, isDoubtful: Bool = false) {
+    private func send(_ parts: [[EventMessage]], of lane: HubLane, isDoubtful: Bool = false) {
         guard let part = parts.last else { return lanes.release(lane) }
         // What is too long is not even tried: it might be taken by half the connection, and refused again and again.
         if part.count == 1, part[0].size + HubRequest.frame > settings.maxBytes {
@@ -89,7 +89,7 @@ final class HubEngine: DeliveryWork {
     }
 
     /// Whether an outcome is the answer to `part`: others are asked for again.
-    private func judge(_ outcome: Exchange.Outcome, _ exchange: Exchange, _ part: [HubEvent]) -> Exchange.Verdict {
+    private func judge(_ outcome: Exchange.Outcome, _ exchange: Exchange, _ part: [EventMessage]) -> Exchange.Verdict {
         switch outcome {
         case .success(let response) where [400, 413].contains(response.status): return .final
         case .success where outcome.isTaken: return .final
@@ -105,11 +105,11 @@ final class HubEngine: DeliveryWork {
     }
 
     /// What is to be sent again of `part`, in parts, after a final outcome.
-    private func rest(of part: [HubEvent], _ outcome: Exchange.Outcome) -> [[HubEvent]] {
+    private func rest(of part: [EventMessage], _ outcome: Exchange.Outcome) -> [[EventMessage]] {
         if outcome.isTaken {
             channel.taken += 1
             limit.grow()
-            for event in part { rows.finish(event, outcome, keepsReceipt: settings.keepsReceipts) }
+            for event in part { rows.finish(event, status: outcome.status ?? 0, keepsReceipt: settings.keepsReceipts) }
             return []
         }
         let isTooLarge = outcome.status == 413
@@ -130,30 +130,6 @@ final class HubEngine: DeliveryWork {
         status.base = settings.url
         status.verdict = "events to \(settings.url)"
         return status
-    }
-}
-
-extension OutboxConsumer {
-    /// Notes that a hub has `event`. One receipt for each reading is kept only where somebody wants them; that of a
-    /// resource tells which version of it was sent last.
-    fileprivate func finish(_ event: HubEvent, _ outcome: Exchange.Outcome, keepsReceipt: Bool) {
-        event.withEntry { noteTaken($0) }
-        guard keepsReceipt || !event.isReading else { return finishWithoutReceipt(row: event.row) }
-        var receipt = DeliveryReceipt(
-            row: event.row, resource: event.name, status: outcome.status ?? 0, location: "", version: "",
-            attempts: event.attempts, subject: keepsReceipt ? event.subject : nil)
-        receipt.isSent = true
-        keep(receipt)
-        finishEntry(of: event.row)
-    }
-
-    /// Notes that a hub will never take `event`.
-    fileprivate func discard(_ event: HubEvent, _ reason: Rejection, _ detail: String) {
-        keep(
-            UndeliverableEntry(
-                row: event.row, resource: event.name, reason: reason, detail: detail, bytes: event.excerpt,
-                attempts: event.attempts))
-        finishEntry(of: event.row)
     }
 }
 

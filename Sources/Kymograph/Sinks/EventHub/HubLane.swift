@@ -8,33 +8,24 @@ final class HubLane {
     let key: IdentifierText?
     /// Whether a request is under way, or waits to be sent again.
     var isSending = false
-    private var events: [HubEvent] = []
-    private var head = 0
+    private var events = Backlog<EventMessage>()
 
     init(_ name: IdentifierText, key: IdentifierText?) { (self.name, self.key) = (name, key) }
 
     /// Whether nothing waits.
-    var isEmpty: Bool { head == events.count }
+    var isEmpty: Bool { events.isEmpty }
 
     /// Adds an event at the end.
-    func append(_ event: HubEvent) { events.append(event) }
+    func append(_ event: EventMessage) { events.append(event) }
 
     /// Takes out the next events that are together within `limit`, one at least.
-    func take(_ limit: BundleLimit) -> [HubEvent] {
-        var (taken, bytes): ([HubEvent], Int) = ([], HubRequest.frame)
-        while head < events.count, taken.count < limit.entries {
-            let event = events[head]
+    func take(_ limit: BundleLimit) -> [EventMessage] {
+        var (taken, bytes): ([EventMessage], Int) = ([], HubRequest.frame)
+        while taken.count < limit.entries, let event = events.first {
             bytes += event.size
             guard taken.isEmpty || bytes <= limit.bytes else { break }
             taken.append(event)
-            head += 1
-        }
-        if isEmpty {
-            events = []
-            head = 0
-        } else if head >= 1_024 {
-            events.removeFirst(head)
-            head = 0
+            events.removeFirst()
         }
         return taken
     }
@@ -42,7 +33,7 @@ final class HubLane {
 
 /// The lanes of all events that wait, and their turn.
 struct HubLanes {
-    private let partitioning: HubSettings.Partitioning
+    private let partitioning: EventPartitioning
     /// Without keys, events are distributed over so many lanes by their device.
     private let count: Int
     private var lanes: [IdentifierText: HubLane] = [:]
@@ -56,7 +47,7 @@ struct HubLanes {
     var hasReady: Bool { head < ready.count }
 
     /// Puts `event` into its lane.
-    mutating func append(_ event: HubEvent) {
+    mutating func append(_ event: EventMessage) {
         let name = name(of: event)
         let lane = lanes[name] ?? HubLane(name, key: partitioning == .device ? name : nil)
         lanes[name] = lane
@@ -64,8 +55,8 @@ struct HubLanes {
         lane.append(event)
     }
 
-    private func name(of event: HubEvent) -> IdentifierText {
-        guard partitioning == .none else { return event.key }
+    private func name(of event: EventMessage) -> IdentifierText {
+        guard partitioning == .none else { return event.partitionKey }
         return IdentifierText("\(event.key.utf8.reduce(5_381) { ($0 &* 33 &+ Int($1)) & 0xFFFF_FFFF } % count)")
     }
 

@@ -4,9 +4,11 @@ import KymographCore
 enum HubRequest {
     /// Bytes of a batch without events.
     static let frame = 2
+    /// Bytes that surround an event, about: names of members and its id.
+    static let eventFrame = 160
 
     /// The request that brings `events` of one partition key, or of none, to the hub.
-    static func of(_ events: [HubEvent], key: IdentifierText?, _ settings: HubSettings) -> HTTPRequest {
+    static func of(_ events: [EventMessage], key: IdentifierText?, _ settings: HubSettings) -> HTTPRequest {
         var body = ByteWriter(capacity: 1 << 12)
         body.append("[")
         for (place, event) in events.enumerated() {

@@ -1,17 +1,9 @@
 /// How an event hub is delivered to.
 package struct HubSettings: Sendable {
-    /// Which events are in one request.
-    package enum Partitioning: Hashable, Sendable {
-        /// Those of one device, with its identifier as partition key.
-        case device
-        /// Those of any devices, without a key: the hub distributes requests over its partitions.
-        case none
-    }
-
     /// The hub: `https://name.servicebus.windows.net/hub`.
     package var url: String
     /// Which events are in one request.
-    package var partitioning = Partitioning.device
+    package var partitioning = EventPartitioning.device
     /// Most bytes of a request; an event that needs more is refused.
     package var maxBytes = 1 << 20
     /// Most requests under way at once.

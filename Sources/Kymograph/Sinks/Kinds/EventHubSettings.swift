@@ -10,7 +10,7 @@ package struct EventHubSettings: SinkAddress {
     /// Variable of the environment with the connection string.
     package var connectionStringVariable: String?
     /// Which events are in one request.
-    package var partitioning = HubSettings.Partitioning.device
+    package var partitioning = EventPartitioning.device
     /// Most bytes of a request.
     package var maxBytes = 1 << 20
     /// Most requests at once.

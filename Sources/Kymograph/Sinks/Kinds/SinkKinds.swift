@@ -11,7 +11,7 @@ package struct SinkKinds: Sendable {
     /// Those of `kymo`.
     package static let builtIn = SinkKinds(all: [
         StandardOutputAddress.descriptor, DirectoryAddress.descriptor, ServerSettings.descriptor,
-        EventHubSettings.descriptor, PostgresSettings.descriptor,
+        EventHubSettings.descriptor, PostgresSettings.descriptor, KafkaSettings.descriptor,
     ])
 
     /// What `output.to` says where output goes to no such place.

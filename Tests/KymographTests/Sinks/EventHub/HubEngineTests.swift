@@ -51,7 +51,7 @@ import TrialSupport
     }
 
     /// A block of events: of each its device and its text.
-    private static func row(_ number: Int64, _ events: [(device: String, text: String)]) -> OutboxRow {
+    static func row(_ number: Int64, _ events: [(device: String, text: String)]) -> OutboxRow {
         let drafts = events.map { event in
             var draft = EntryDraft(.event)
             draft.body = Array(event.text.utf8)
@@ -122,7 +122,7 @@ import TrialSupport
         func hasMore(_ number: Int64) -> Bool { all.contains { $0.number > number } }
     }
 
-    private static func rows(_ count: Int, _ random: inout SeededGenerator) -> (
+    static func rows(_ count: Int, _ random: inout SeededGenerator) -> (
         rows: [OutboxRow], all: [String: [String]]
     ) {
         var (rows, all): ([OutboxRow], [String: [String]]) = ([], [:])
@@ -197,7 +197,7 @@ import TrialSupport
             Set(rehearsal.hub.events.map(\.body))
                 == Set((events + more.flatMap { $0 }).map(\.text).filter { !$0.contains("<7>") }))
         // The letter holds the event, to be sent again.
-        let block = try #require(letters.first.flatMap { HubBlock(OutboxRow(number: 9, body: $0.bytes)) })
+        let block = try #require(letters.first.flatMap { EventBlock(OutboxRow(number: 9, body: $0.bytes)) })
         #expect(block.events().map { String(decoding: $0.body, as: UTF8.self) } == ["{\"n\":\"<7>\"}"])
         #expect(rehearsal.outbox.settledThrough == Int64(rows.count))
     }

@@ -16,6 +16,9 @@ final class DeliveryInbox: Sendable {
 
     init() throws(SystemError) { bell = try Doorbell() }
 
+    /// ``Doorbell/descriptor``.
+    var descriptor: Int32 { bell.descriptor }
+
     /// Leaves a message, from any thread.
     func post(_ event: Event) {
         events.withLock { $0.append(event) }

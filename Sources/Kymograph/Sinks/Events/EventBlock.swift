@@ -1,7 +1,7 @@
 import KymographCore
 
-/// A row of the outbox as an event hub gets it: each event, or resource, of its block.
-final class HubBlock {
+/// A row of the outbox as event hubs and topics get it: each event, or resource, of its block.
+final class EventBlock {
     /// Number of the row.
     let row: Int64
     private let bytes: [UInt8]
@@ -18,7 +18,7 @@ final class HubBlock {
     }
 
     /// All of them, in their order. Patients and Devices that are there to be referred to are none.
-    func events() -> [HubEvent] {
+    func events() -> [EventMessage] {
         withEntries { block in
             var form = block.form
             form.format = .ndjson
@@ -26,7 +26,7 @@ final class HubBlock {
                 let entry = block[number]
                 var body = ByteWriter(capacity: 1_024)
                 block.append(resource: entry, as: form, to: &body)
-                return HubEvent(self, number, entry, key: block.device(of: entry), body: body.view)
+                return EventMessage(self, number, entry, key: block.device(of: entry), body: body.view)
             }
         }
     }
@@ -47,13 +47,8 @@ extension EntryBlock {
     }
 }
 
-/// One event on its way to a hub.
-final class HubEvent {
-    /// Bytes that surround an event in its request, about: names of members and its id.
-    private static let frame = 160
-    /// Most characters of a partition key (Azure Event Hubs quotas).
-    private static let longestKey = 128
-
+/// One event on its way to a hub or a topic.
+final class EventMessage {
     /// The row that it came with.
     let row: Int64
     /// What it is called in dead letters and receipts: type and id of its resource, or `Event` and ``id``.
@@ -68,18 +63,18 @@ final class HubEvent {
     let body: [UInt8]
     /// How often it was sent.
     var attempts = 0
-    private let block: HubBlock
+    private let block: EventBlock
     private let number: Int
 
-    fileprivate init(_ block: HubBlock, _ number: Int, _ entry: Entry, key: ByteView, body: ByteView) {
+    fileprivate init(_ block: EventBlock, _ number: Int, _ entry: Entry, key: ByteView, body: ByteView) {
         (self.block, self.number, row) = (block, number, block.row)
-        (type, id, self.body) = (entry.type.string, HubEvent.digest(of: body), body.array)
+        (type, id, self.body) = (entry.type.string, EventMessage.digest(of: body), body.array)
         name = entry.kind == .event ? "Event/\(id)" : "\(type)/\(entry.id.string)"
-        let text = IdentifierText(utf8: key.array)
-        self.key = key.count <= HubEvent.longestKey ? text : IdentifierText(HubEvent.digest(of: key))
+        self.key = IdentifierText(utf8: key.array)
     }
 
-    private static func digest(of bytes: ByteView) -> String {
+    /// SHA-256 of `bytes`, in hexadecimal digits.
+    static func digest(of bytes: ByteView) -> String {
         var writer = ByteWriter(capacity: 64)
         writer.appendHex(Digest256.openSSL.of(bytes))
         return writer.view.string
@@ -96,28 +91,28 @@ final class HubEvent {
 
     /// It with what it refers to, as a block that can be sent again.
     var excerpt: [UInt8] { block.excerpt(number) }
+}
 
-    /// Bytes that it adds to a request, at most: quotes and control characters are longer there.
-    var size: Int {
-        HubEvent.frame + 2 * key.utf8.count + type.utf8.count + name.utf8.count
-            + body.reduce(0) { $0 + ($1 == UInt8(ascii: "\"") || $1 == UInt8(ascii: "\\") ? 2 : $1 < 0x20 ? 6 : 1) }
+extension OutboxConsumer {
+    /// Notes that `event` is taken, which was answered by `status`. One receipt for each reading is kept only where
+    /// somebody wants them; that of a resource tells which version of it was sent last.
+    func finish(_ event: EventMessage, status: Int, keepsReceipt: Bool) {
+        event.withEntry { noteTaken($0) }
+        guard keepsReceipt || !event.isReading else { return finishWithoutReceipt(row: event.row) }
+        var receipt = DeliveryReceipt(
+            row: event.row, resource: event.name, status: status, location: "", version: "",
+            attempts: event.attempts, subject: keepsReceipt ? event.subject : nil)
+        receipt.isSent = true
+        keep(receipt)
+        finishEntry(of: event.row)
     }
 
-    /// Appends its element of a batch (Azure, "Send batch events"): `{"Body":"…","UserProperties":{…}}`, with the
-    /// partition key if `hasKey`, since headers are not looked at in a batch.
-    func append(hasKey: Bool, to writer: inout ByteWriter) {
-        writer.append("{\"Body\":\"")
-        writer.appendJSON(body)
-        writer.append("\"")
-        if hasKey {
-            writer.append(",\"BrokerProperties\":{\"PartitionKey\":\"")
-            writer.appendJSON(Array(key.utf8))
-            writer.append("\"}")
-        }
-        writer.append(",\"UserProperties\":{\"id\":\"")
-        writer.append(Array(id.utf8))
-        writer.append(isReading ? "\",\"type\":\"" : "\",\"resource\":\"")
-        writer.appendJSON(isReading ? type : name)
-        writer.append("\"}}")
+    /// Notes that `event` will never be taken.
+    func discard(_ event: EventMessage, _ reason: Rejection, _ detail: String) {
+        keep(
+            UndeliverableEntry(
+                row: event.row, resource: event.name, reason: reason, detail: detail, bytes: event.excerpt,
+                attempts: event.attempts))
+        finishEntry(of: event.row)
     }
 }

@@ -1,0 +1,63 @@
+import KymographCore
+
+/// A property of librdkafka.
+struct KafkaProperty: Hashable, Sendable {
+    var name: String
+    var value: String
+    /// Where it is written, for messages: `FILE:LINE: `, or empty for one of kymo's.
+    var place = ""
+}
+
+/// A file of properties of librdkafka, such as other clients of Kafka have: `name=value` in each line, `#` before a
+/// remark.
+struct KafkaProperties {
+    /// What kymo sets itself, or what would have it load libraries or run commands.
+    private static let refused: Set<IdentifierText> = [
+        "bootstrap.servers", "metadata.broker.list", "enable.idempotence", "acks", "request.required.acks",
+        "message.timeout.ms", "delivery.timeout.ms", "transactional.id", "enable.gapless.guarantee",
+        "max.in.flight.requests.per.connection", "max.in.flight", "plugin.library.paths", "ssl.engine.location",
+        "ssl.engine.id", "ssl.providers", "sasl.kerberos.kinit.cmd", "delivery.report.only.error", "partitioner",
+        "internal.termination.signal",
+    ]
+
+    /// In their order.
+    let all: [KafkaProperty]
+
+    /// Reads the file `name` of these `bytes`.
+    ///
+    /// - Throws: ``KafkaFault`` with the line, without what is written there.
+    init(_ bytes: [UInt8], name: String) throws(KafkaFault) {
+        guard let text = String(validating: bytes, as: UTF8.self) else {
+            throw KafkaFault(.unfit, "\(name) is no UTF-8")
+        }
+        var found: [KafkaProperty] = []
+        for (number, whole) in text.split(omittingEmptySubsequences: false, whereSeparator: \.isNewline)
+            .enumerated()
+        {
+            let line = KafkaProperties.trimmed(whole)
+            guard !line.isEmpty, !line.hasPrefix("#") else { continue }
+            let place = "\(name):\(number + 1): "
+            let parts = line.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+            guard parts.count == 2 else { throw KafkaFault(.unfit, "\(place)there is no '='; write name=value") }
+            let property = KafkaProperty(
+                name: String(KafkaProperties.trimmed(parts[0])), value: String(KafkaProperties.trimmed(parts[1])),
+                place: place)
+            guard !KafkaProperties.refused.contains(IdentifierText(property.name)) else {
+                throw KafkaFault(
+                    .unfit, "\(place)kymo decides on \(property.name), or would run other programs for it; remove it")
+            }
+            found.append(property)
+        }
+        all = found
+    }
+
+    private static func trimmed(_ text: Substring) -> Substring {
+        let isBlank: (Character) -> Bool = { $0 == " " || $0 == "\t" || $0 == "\r" }
+        var text = text.drop(while: isBlank)
+        while let last = text.last, isBlank(last) { text.removeLast() }
+        return text
+    }
+
+    /// Whether it says how brokers are to be reached; without that, it is in plain text.
+    var statesSecurity: Bool { all.contains { $0.name == "security.protocol" } }
+}
