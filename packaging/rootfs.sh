@@ -9,9 +9,9 @@ rm -rf "$root"
 mkdir -p "$root"/{usr/bin,usr/share,etc/ssl/certs,etc/kymograph,tmp}
 install -m 755 "$kymo" "$root/usr/bin/kymo"
 
-# What CCurl and CPostgres load at run time, and the loader finds by the names that libraries bear.
+# What CCurl, CPostgres and CKafka load at run time, and the loader finds by the names that libraries bear.
 loaded=()
-for name in $(sed -n 's/^#define LIBRARY "\(.*\)"$/\1/p' "$sources"/{CCurl,CPostgres}/library.c); do
+for name in $(sed -n 's/^#define LIBRARY "\(.*\)"$/\1/p' "$sources"/{CCurl,CPostgres,CKafka}/library.c); do
     loaded+=("$(ldconfig -p | awk -v name="$name" '$1 == name { found = $NF } END { print found }')")
 done
 needed=$(ldd "$kymo" "${loaded[@]}" | awk '$2 == "=>" { print $3 } $1 ~ /^\/lib.*ld-linux/ { print $1 }' | sort -u)

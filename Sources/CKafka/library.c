@@ -44,9 +44,9 @@ typedef struct {
 
 /// `rd_kafka_vtype_t`: what follows in the arguments of `rd_kafka_producev`.
 enum { END, TOPIC, TOPIC_OBJECT, PARTITION, VALUE, KEY, OPAQUE, FLAGS, TIMESTAMP, HEADER, HEADERS };
-/// `RD_KAFKA_PRODUCER`, `RD_KAFKA_CONF_OK`, `RD_KAFKA_MSG_F_COPY`, `RD_KAFKA_PARTITION_UA`, and both
-/// `RD_KAFKA_PURGE_F_…`.
-enum { PRODUCER = 0, IS_SET = 0, COPY = 2, ANY_PARTITION = -1, PURGE_ALL = 3 };
+/// `RD_KAFKA_PRODUCER`, `RD_KAFKA_CONF_OK`, `RD_KAFKA_MSG_F_COPY`, `RD_KAFKA_PARTITION_UA`, and all
+/// `RD_KAFKA_PURGE_F_…`, among them not to wait.
+enum { PRODUCER = 0, IS_SET = 0, COPY = 2, ANY_PARTITION = -1, PURGE_ALL = 7 };
 
 /// Every function that is called: its result, its name behind `rd_kafka_`, and its parameters.
 #define FUNCTIONS(EACH) \

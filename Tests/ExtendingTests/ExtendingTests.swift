@@ -125,7 +125,7 @@ import Testing
                 "kymo.yaml:2:29: error: sinks[0].separator: 'dot' is not one of comma, tab; write one of them",
                 "kymo.yaml:5:11: error: sinks[3].index: the value is empty; write a path, such as ./index.csv",
                 "kymo.yaml:7:3: error: sinks[5]: it says neither where bundles go nor to which server; add one of to, "
-                    + "server, eventhub, postgres, index",
+                    + "server, eventhub, postgres, kafka, index",
                 "kymo.yaml:3:11: error: sinks[1].index: two sinks write to one place; make one of them",
                 "kymo.yaml:4:24: warning: sinks[2].separator: it has no effect without an index; remove it",
                 "kymo.yaml:6:8: error: sinks[4].to: bundles would go nowhere; name a directory or stdout, or remove it",

@@ -66,7 +66,7 @@ struct EntryLetter {
 
     /// What receipts and letters may call it: the way of writing (`output.write`) was another in other runs.
     private var names: [String] {
-        var names = resource.map { [$0] } ?? []
+        var names: [String] = []
         content?.withByteView { bytes in
             var index = EntryIndex()
             guard let block = index.read(bytes),
@@ -78,7 +78,8 @@ struct EntryLetter {
                 names.append(DeliveryEntry.name(of: entry, form))
             }
         }
-        return names
+        guard let resource, !names.contains(resource) else { return names }
+        return [resource]
     }
 
     /// Whether it is a Patient or Device, to be made unless the server has it: no version of it replaces another.

@@ -70,6 +70,14 @@ struct StoreFacts {
         return made
     }
 
+    /// Has the store be another one: rows were numbered anew, as after it was restored from a copy.
+    static func renewLineage(_ db: Database) throws {
+        try db.execute(sql: "DELETE FROM sqlite_sequence WHERE name = 'lineage'")
+    }
+
+    /// The greatest number that a row of the outbox has had.
+    static func newestRow(_ db: Database) throws -> Int64 { try number("outbox", db) ?? 0 }
+
     /// Where SQLite keeps the last numbers of tables; a repair keeps others there, which no table may go below.
     private static func number<Value: DatabaseValueConvertible>(_ name: String, _ db: Database) throws -> Value? {
         try Value.fetchOne(db, sql: "SELECT seq FROM sqlite_sequence WHERE name = ?", arguments: [name])

@@ -57,10 +57,17 @@ final class StoredOutbox: OutboxQueue {
     var settledThrough: Int64 { progress.withLock { $0.settled } }
 
     /// The store's own number, which a repaired one has anew.
-    var lineage: String {
+    var lineage: String? {
         let number = try? store.pool.write { db in try StoreFacts.lineage(db) }
-        return String(number ?? 0, radix: 16)
+        return number.map { String($0, radix: 16) }
     }
+
+    func renewLineage() {
+        try? store.pool.write { db in try StoreFacts.renewLineage(db) }
+    }
+
+    /// The greatest number that a row has had.
+    var newest: Int64 { max(store.tail.newest, store.read { try StoreFacts.newestRow($0) } ?? .max) }
 
     /// Rows of this sink that are in the database and not settled.
     var waiting: Int {

@@ -132,9 +132,18 @@ struct PostgresFaultTests {
         let run = PostgresRun(server: try PostgresServer())
         #expect(try run.run(Readings.heartRates(30, device: "first")).end == .exit(0))
         let process = try run.start("", ["--lateness", "1s", "--idle", "1s"], ["KYMO_DRAIN": "3s"])
+        try Waiting.until("a connection") {
+            try run.server.query("SELECT count(*) FROM pg_stat_activity WHERE usename = 'kymo'") == ["1"]
+        }
+        // The process of the connection, and the one that would make another.
+        let own = try run.server.query("SELECT pid FROM pg_stat_activity WHERE usename = 'kymo'").compactMap {
+            Int32($0)
+        }
         run.server.pause()
+        own.forEach { kill($0, SIGSTOP) }
         try run.send(Self.lines)
         let done = try process.terminate(seconds: 25)
+        own.forEach { kill($0, SIGCONT) }
         run.server.goOn()
         // That not everything was delivered is said by the status.
         #expect(done.end == .exit(75) && done.error.contains("wait in"), "\(done.error)")

@@ -34,6 +34,24 @@ struct PostgresOrderTests {
         #expect(try run.server.query("SELECT count(*) FROM kymo.readings") == ["120"])
     }
 
+    /// A store that was restored from a copy numbers its rows anew: what it stores then replaces what is there.
+    @Test func theStoreIsRestored() throws {
+        let run = PostgresRun(server: try PostgresServer())
+        #expect(try run.run(Readings.heartRates(10)).end == .exit(0))
+        let copy = run.folder.file("copy")
+        _ = try ChildProcess("cp", ["-a", run.data, copy]).finish()
+        for second in [10, 20, 30] { #expect(try run.run([Readings.heartRate(second: second)]).end == .exit(0)) }
+        #expect(try run.server.query("SELECT count(*) FROM kymo.readings") == ["13"])
+        _ = try ChildProcess("rm", ["-r", run.data]).finish()
+        Files.move(copy, to: run.data)
+        let done = try run.run([Readings.heartRate(second: 40)])
+        #expect(done.end == .exit(0) && done.error.contains("pg: delivered 1 entries"), "\(done.error)")
+        #expect(try run.server.query("SELECT count(*) FROM kymo.readings") == ["11"])
+        #expect(try run.server.query("SELECT count(*) FROM kymo.observation") == ["1"])
+        #expect(try run.run([Readings.heartRate(second: 50)]).end == .exit(0))
+        #expect(try run.server.query("SELECT count(*) FROM kymo.readings") == ["12"])
+    }
+
     /// Both make the tables, one after the other, and both store.
     @Test func twoStartTogether() throws {
         let server = try PostgresServer()

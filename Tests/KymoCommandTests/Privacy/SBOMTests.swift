@@ -107,15 +107,17 @@ import Testing
         let loaded =
             try JSONTree(parsing: try Kymo.run(["version", "--format", "json"]).output)["libraries"]?.elements ?? []
         let packages = [
-            "glibc": "libc6", "libcurl": "libcurl4", "libpq": "libpq5", "openssl": "libssl3", "sqlite": "libsqlite3-0",
-            "zlib": "zlib1g", "zstd": "libzstd1",
+            "glibc": "libc6", "libcurl": "libcurl4", "libpq": "libpq5", "librdkafka": "librdkafka1",
+            "openssl": "libssl3",
+            "sqlite": "libsqlite3-0", "zlib": "zlib1g", "zstd": "libzstd1",
         ]
+        let optional = ["libcurl", "libpq", "librdkafka"]
         #expect(loaded.count == packages.count)
         for library in loaded {
             let (name, version) = (library["name"]?.text ?? "", library["version"]?.text ?? "none")
             let package = parts[packages[name] ?? ""]
             #expect(package?["version"]?.text?.contains(version) == true, "\(name) \(version)")
-            #expect(package?["scope"]?.text == (["libcurl", "libpq"].contains(name) ? "optional" : "required"))
+            #expect(package?["scope"]?.text == (optional.contains(name) ? "optional" : "required"))
         }
         // Those of measurements have an exact version.
         let manifest = Files.text("\(SharedMaterial.package)/Package.swift")

@@ -9,8 +9,11 @@ final class KafkaEngine: DeliveryWork {
     private struct Attempt {
         var event: EventMessage
         var began = Instant.distantPast
-        /// Whether brokers have refused it together with others: it is sent by itself.
+        /// Whether brokers have refused it together with others, or again and again: it is sent by itself.
         var isSuspect = false
+        /// How often it has failed while others were stored, and how many were when it failed last.
+        var doubts = 0
+        var stored = 0
     }
 
     private let target: KafkaTarget
@@ -31,6 +34,8 @@ final class KafkaEngine: DeliveryWork {
 
     /// Failures since the last message was stored, and when the next attempt is due.
     private var failures = 0
+    /// Messages that were stored.
+    private var stored = 0
     private var due = Instant.distantPast
     /// Whether brokers take nothing, and when another producer is tried, where that will not pass by itself: secrets
     /// and certificates may have changed.
@@ -41,6 +46,8 @@ final class KafkaEngine: DeliveryWork {
     private var health = ServerHealth()
     private var lastError: (text: String, time: Instant)?
 
+    /// How often a message fails while others are stored, before it is sent by itself, and before it is put aside.
+    private static let (patience, endurance) = (3, 30)
     /// How long a producer that brokers refuse is kept, in nanoseconds.
     private static let renewalAge: Int64 = 30_000_000_000
 
@@ -79,7 +86,7 @@ final class KafkaEngine: DeliveryWork {
 
     var nextWake: Instant? {
         let isDue = waiting.isEmpty && failed.isEmpty || due <= clock.elapsed()
-        let wake = min(renewal, isDue ? .distantFuture : due)
+        let wake = min(producer == nil ? .distantFuture : renewal, isDue ? .distantFuture : due)
         return wake == .distantFuture ? nil : wake
     }
 
@@ -105,15 +112,28 @@ final class KafkaEngine: DeliveryWork {
         note(fault, attempt)
         guard let fault else {
             rows.finish(attempt.event, status: 200, keepsReceipt: target.keepsReceipts)
+            stored += 1
             return recover()
         }
         guard fault.isOfContent else {
             fail(fault)
-            return failed.append((number, attempt))
+            doubt(&attempt)
+            guard attempt.doubts < KafkaEngine.endurance else {
+                return rows.discard(attempt.event, .serverFailed, fault.message)
+            }
+            // Others are not to wait for it.
+            return attempt.isSuspect ? waiting.append(attempt) : failed.append((number, attempt))
         }
         guard !attempt.isSuspect else { return discard(attempt, fault) }
         attempt.isSuspect = true
         failed.append((number, attempt))
+    }
+
+    /// Notes that `attempt` has failed: while others are stored, that is its own fault, as it seems.
+    private func doubt(_ attempt: inout Attempt) {
+        if attempt.doubts == 0 || stored > attempt.stored { attempt.doubts += 1 }
+        attempt.stored = stored
+        attempt.isSuspect = attempt.isSuspect || attempt.doubts > KafkaEngine.patience
     }
 
     private func discard(_ attempt: Attempt, _ fault: KafkaFault) {
@@ -206,6 +226,7 @@ final class KafkaEngine: DeliveryWork {
         guard producer == nil, !waiting.isEmpty || !failed.isEmpty else { return producer }
         do throws(KafkaFault) {
             producer = try open()
+            renewal = .distantFuture
         } catch {
             fail(error)
         }

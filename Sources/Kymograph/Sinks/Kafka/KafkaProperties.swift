@@ -42,13 +42,28 @@ struct KafkaProperties {
             let property = KafkaProperty(
                 name: String(KafkaProperties.trimmed(parts[0])), value: String(KafkaProperties.trimmed(parts[1])),
                 place: place)
-            guard !KafkaProperties.refused.contains(IdentifierText(property.name)) else {
+            // Of properties of a topic, librdkafka takes both names.
+            let name = property.name.hasPrefix("topic.") ? String(property.name.dropFirst(6)) : property.name
+            guard !KafkaProperties.refused.contains(IdentifierText(name)) else {
                 throw KafkaFault(
                     .unfit, "\(place)kymo decides on \(property.name), or would run other programs for it; remove it")
+            }
+            guard !name.hasPrefix("sasl.kerberos.") || KafkaProperties.isPlain(property.value) else {
+                throw KafkaFault(.unfit, "\(place)\(name) has characters that a command line would take otherwise")
             }
             found.append(property)
         }
         all = found
+    }
+
+    /// Whether a command line takes `value` as it is: librdkafka has `kinit` run with it.
+    private static func isPlain(_ value: String) -> Bool {
+        value.utf8.allSatisfy { byte in
+            switch byte {
+            case 0x30...0x39, 0x41...0x5A, 0x61...0x7A: true
+            default: "._/@:-".utf8.contains(byte)
+            }
+        }
     }
 
     private static func trimmed(_ text: Substring) -> Substring {

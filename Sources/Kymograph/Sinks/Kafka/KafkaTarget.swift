@@ -26,9 +26,15 @@ struct KafkaTarget: Sendable {
 
     /// The file's properties behind those of kymo, which the file may overrule where it may name them.
     ///
-    /// - Throws: ``KafkaFault`` when the file cannot be read, or names what it must not.
+    /// - Throws: ``KafkaFault`` when the file cannot be read, names what it must not, or does not say how brokers on
+    ///   other machines are reached: it may be half written.
     func allProperties() throws(KafkaFault) -> [KafkaProperty] {
-        [
+        let file = try fileProperties()
+        guard place.isLocal || file?.statesSecurity == true else {
+            throw KafkaFault(
+                .unfit, "it does not say security.protocol, without which brokers are reached in plain text")
+        }
+        return [
             KafkaProperty(name: "bootstrap.servers", value: place.brokers),
             KafkaProperty(name: "client.id", value: "kymo"),
             // Each message is stored once and in order, by as many brokers as the topic wants, while a producer lives.
@@ -38,12 +44,14 @@ struct KafkaTarget: Sendable {
             // As clients in Java do it, so that theirs and these messages of a key are together.
             KafkaProperty(name: "partitioner", value: "murmur2_random"),
             KafkaProperty(name: "compression.type", value: "zstd"),
+            // The default since 2.0 only.
+            KafkaProperty(name: "ssl.endpoint.identification.algorithm", value: "https"),
             KafkaProperty(name: "queue.buffering.max.messages", value: "\(2 * messages)"),
-        ] + (try fileProperties()?.all ?? [])
+        ] + (file?.all ?? [])
     }
 
     /// The file's properties; nil without a file.
-    func fileProperties() throws(KafkaFault) -> KafkaProperties? {
+    private func fileProperties() throws(KafkaFault) -> KafkaProperties? {
         guard let properties else { return nil }
         let bytes: [UInt8]
         do throws(SecretFault) { bytes = try properties.bytes().0 } catch {

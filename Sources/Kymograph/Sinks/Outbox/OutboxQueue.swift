@@ -105,8 +105,14 @@ package protocol OutboxQueue: AnyObject, Sendable {
     var settledThrough: Int64 { get }
 
     /// What tells the store of these rows from others, in hexadecimal digits: numbers of rows are compared within one
-    /// of them. Default: `0`.
-    var lineage: String { get }
+    /// of them; nil while that cannot be told. Default: `0`.
+    var lineage: String? { get }
+
+    /// Has ``lineage`` be another one from here on: rows were numbered anew. Default: ignored.
+    func renewLineage()
+
+    /// The greatest number that a row has had. Default: more than any has.
+    var newest: Int64 { get }
 }
 
 extension OutboxQueue {
@@ -114,5 +120,11 @@ extension OutboxQueue {
     package func note(taken types: Set<String>) {}
 
     /// That of no store.
-    package var lineage: String { "0" }
+    package var lineage: String? { "0" }
+
+    /// Ignored.
+    package func renewLineage() {}
+
+    /// More than any row has.
+    package var newest: Int64 { .max }
 }

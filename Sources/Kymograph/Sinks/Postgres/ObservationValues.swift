@@ -14,7 +14,8 @@ struct ObservationValues {
         let period = observation.member("effectivePeriod")
         let point = observation.member("effectiveDateTime") ?? observation.member("effectiveInstant")
         start = Self.instant(period == nil ? point : period?.member("start"))
-        end = Self.instant(period == nil ? point : period?.member("end")) ?? start
+        let last = period == nil ? point : period?.member("end")
+        end = last == nil ? start : Self.instant(last)
     }
 
     private static func instant(_ node: JSONNode?) -> Instant? {
@@ -53,7 +54,10 @@ struct ObservationValues {
     /// FHIR defines it.
     func addRows(of place: Int, to rows: inout CopyWriter) -> Bool {
         // One that was an error has none, whatever it says of why.
-        guard let end, status != "entered-in-error" else { return true }
+        guard status != "entered-in-error" else { return true }
+        guard let end else {
+            return !holders.contains { $0.member("valueSampledData") != nil || SingleValue($0) != nil }
+        }
         var ordinal = 0
         let kind = isSummarised ? "summary" : "value"
         for (index, holder) in holders.enumerated() {

@@ -39,12 +39,24 @@ struct PostgresBatch: ~Copyable {
     /// Bytes of its rows.
     var size: Int { heads.count + values.count }
 
-    /// Stores the rows; they are durable when this returns.
-    mutating func write(_ link: PostgresLink, _ schema: PostgresSchema, writer: String) throws(PostgresFault) {
+    /// Brings the rows to the server; the greatest sequence of `writer` that the tables have of what is later than they
+    /// are, or 0.
+    mutating func copy(_ link: PostgresLink, _ schema: PostgresSchema, writer: String) throws(PostgresFault) -> Int64 {
         for entry in entries { entry.attempts += 1 }
         try link.run("BEGIN")
         try link.copy("COPY pg_temp.kymo_entry FROM STDIN", heads.view)
         if values.count > 0 { try link.copy("COPY pg_temp.kymo_value FROM STDIN", values.view) }
-        try link.commit(schema.merge(writer: writer, hasResources: hasResources))
+        let found = try link.run(schema.later(writer: writer, hasResources: hasResources)).first?.first ?? nil
+        return found.flatMap { Int64($0) } ?? 0
+    }
+
+    /// Stores what was brought; it is durable when this returns.
+    func merge(_ link: PostgresLink, _ schema: PostgresSchema, writer: String) throws(PostgresFault) {
+        do throws(PostgresFault) {
+            try link.commit(schema.merge(writer: writer, hasResources: hasResources))
+        } catch {
+            guard error.state.hasPrefix("54") else { throw error }
+            throw PostgresFault(ofValue: error.state)
+        }
     }
 }

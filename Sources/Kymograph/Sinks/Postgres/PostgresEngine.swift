@@ -8,9 +8,10 @@ final class PostgresEngine: DeliveryWork {
     private let target: PostgresTarget
     private let schema: PostgresSchema
     /// What tells the rows of this store from those of others.
-    private let writer: String
+    private var writer: String?
     private let clock: DeliveryClock
     private let inbox: DeliveryInbox
+    private let queue: any OutboxQueue
     private let rows: OutboxConsumer
     private let backoff: Backoff
     private var random: any RandomNumberGenerator
@@ -25,6 +26,9 @@ final class PostgresEngine: DeliveryWork {
 
     /// Failures since the last batch was taken, and when the next attempt is due.
     private var failures = 0
+    /// Entries that were refused since the last was taken, and how many of them may be to blame.
+    private var refused = 0
+    private static let mostRefused = 100
     private var due = Instant.distantPast
     private var retries = 0
     private var traffic = SinkTraffic()
@@ -41,7 +45,7 @@ final class PostgresEngine: DeliveryWork {
     ) {
         (self.target, self.clock, self.random, self.inbox) = (target, clock, random, inbox)
         schema = PostgresSchema(name: target.schema)
-        writer = queue.lineage
+        self.queue = queue
         let delivery = target.delivery
         rows = OutboxConsumer(queue, delivery, clock: clock)
         backoff = Backoff(first: delivery.firstBackoff, longest: delivery.longestBackoff)
@@ -97,9 +101,18 @@ final class PostgresEngine: DeliveryWork {
 
     private func connected() throws(PostgresFault) -> PostgresLink {
         if let link { return link }
+        writer = writer ?? queue.lineage
+        guard writer != nil else { throw PostgresFault(.unable, "the store cannot say which one it is") }
         let made = try target.connect { [inbox] in inbox.isEnding }
-        let server = try schema.prepare(made)
-        try made.run(PostgresSchema.incoming)
+        let server: String
+        do throws(PostgresFault) {
+            server = try schema.prepare(made)
+            try made.run(PostgresSchema.incoming)
+        } catch {
+            // No entry is to blame.
+            guard error.kind == .data else { throw error }
+            throw PostgresFault(.unfit, error.message)
+        }
         verdict = "PostgreSQL \(server), schema \(schema.name), version \(PostgresSchema.version)"
         link = made
         return made
@@ -117,7 +130,7 @@ final class PostgresEngine: DeliveryWork {
         for (entry, detail) in batch.unfit { rows.discard(entry, .serverRefused, detail) }
         let began = clock.elapsed()
         do throws(PostgresFault) {
-            if !batch.entries.isEmpty { try batch.write(link, schema, writer: writer) }
+            if !batch.entries.isEmpty { try write(&batch, link) }
         } catch {
             traffic.add(code: error.state.isEmpty ? "failed" : error.state, isSuccess: false, batch.size, clock, began)
             parts += rest(of: batch.entries, after: error)
@@ -126,14 +139,28 @@ final class PostgresEngine: DeliveryWork {
         if !batch.entries.isEmpty { traffic.add(code: "00000", isSuccess: true, batch.size, clock, began) }
         for entry in batch.entries { rows.finish(entry, keepsSubject: target.keepsSubjects) }
         // Slowly: each time that it is too much costs a whole timeout.
+        refused = 0
         (failures, limit) = (0, min(target.entries, limit + max(1, limit / 8)))
         health.succeed(isWrite: true)
         fillParts()
     }
 
+    private func write(_ batch: inout PostgresBatch, _ link: PostgresLink) throws(PostgresFault) {
+        guard let writer else { return }
+        let known = try batch.copy(link, schema, writer: writer)
+        // The store was restored from a copy: what it gives numbers anew is newer than what is there.
+        guard known >> PostgresEntry.placeBits <= queue.newest else {
+            queue.renewLineage()
+            self.writer = queue.lineage
+            throw PostgresFault(.collision, "the store was restored from a copy, and is another one from here on")
+        }
+        try batch.merge(link, schema, writer: writer)
+    }
+
     /// What is to be sent again of `batch`, in parts, the next one last.
     private func rest(of batch: [PostgresEntry], after fault: PostgresFault) -> [[PostgresEntry]] {
-        if fault.kind == .data, batch.count == 1 {
+        if fault.kind == .data, batch.count == 1, refused < PostgresEngine.mostRefused {
+            refused += 1
             rows.discard(batch[0], .serverRefused, fault.message)
             return []
         }
@@ -154,7 +181,8 @@ final class PostgresEngine: DeliveryWork {
             link = nil
         }
         fillParts()
-        guard fault.kind != .data else { return }
+        // So many that are refused one after the other are not to blame.
+        guard fault.kind != .data || refused >= PostgresEngine.mostRefused else { return }
         failures += 1
         retries += 1
         let now = clock.elapsed()

@@ -103,7 +103,8 @@ final class PostgresEntry {
         entries.add(found.start)
         entries.add(found.end)
         entries.add(found.status)
-        entries.add(row)
+        // Lines of one row may have several versions, the last of which counts.
+        entries.add(row << PostgresEntry.placeBits | Int64(number))
         json.withByteView { entries.add($0) }
         entries.endRow()
         guard !isObservation || found.addRows(of: place, to: &values) else {
@@ -112,6 +113,9 @@ final class PostgresEntry {
         guard !entries.hasNUL, !values.hasNUL else { throw PostgresEntry.withNUL }
         return isObservation
     }
+
+    /// Bits of a sequence for the place in its row.
+    static let placeBits = 20
 
     private static let withNUL = Unfit(
         detail: "a text has the character U+0000, which PostgreSQL cannot store: mend what sends it")

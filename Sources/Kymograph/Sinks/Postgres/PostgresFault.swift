@@ -31,6 +31,13 @@ struct PostgresFault: Error, Hashable, Sendable {
     /// A fault without SQLSTATE.
     init(_ kind: Kind, _ message: String) { (self.kind, self.message) = (kind, message) }
 
+    /// That a value is beyond what the server can store, which it has said with SQLSTATE `state`.
+    init(ofValue state: String) {
+        self.state = state
+        kind = .data
+        message = "PostgreSQL refuses it: \(PostgresFault.meaning(of: state)) (SQLSTATE \(state))"
+    }
+
     /// What the server has said with SQLSTATE `state`. What it says of data may quote them.
     init(state: String, saying message: String) {
         self.state = state
@@ -67,9 +74,10 @@ struct PostgresFault: Error, Hashable, Sendable {
         switch state.prefix(2) {
         case "08", "57": return .unreachable
         case "28": return .refused
-        case "22", "23", "54": return .data
+        case "22", "23": return .data
         case "40": return .collision
-        case "53", "55", "58", "25": return .unable
+        // A limit of the server's, such as of numbers of transactions: only a merge can meet one of a value.
+        case "53", "54", "55", "58", "25": return .unable
         default: return .unfit
         }
     }

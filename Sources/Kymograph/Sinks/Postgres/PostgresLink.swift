@@ -153,6 +153,8 @@ final class PostgresLink {
             case KYMO_PG_COPY: _ = unsafe kymo_pg_end_copy(link)
             default: failure = failure ?? (unsafe fault(result))
             }
+            // Each statement has its time.
+            beginWait()
         }
         if let failure { throw failure }
         return found

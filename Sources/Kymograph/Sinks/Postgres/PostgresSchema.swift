@@ -31,12 +31,16 @@ struct PostgresSchema {
     ///
     /// - Throws: ``PostgresFault`` also for a server that cannot be used.
     func state(_ link: PostgresLink) throws(PostgresFault) -> (state: State, server: String) {
+        // From the catalogue itself: by its cache, what another has made while this waited for the lock may be missing.
         let row =
             try link.run(
                 sql(
                     """
                     SELECT current_setting('server_version_num'), current_setting('server_encoding'),
-                        to_regclass('$.schema_version') IS NOT NULL, current_setting('server_version')
+                        EXISTS (
+                            SELECT FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
+                            WHERE n.nspname = '\(name)' AND c.relname = 'schema_version'),
+                        current_setting('server_version')
                     """)
             ).first ?? []
         guard row.count == 4, let number = row[0].flatMap({ Int($0) }), let encoding = row[1], let server = row[3]
@@ -83,7 +87,8 @@ struct PostgresSchema {
     }
 
     private func migrate(_ link: PostgresLink, from version: Int) throws(PostgresFault) {
-        let isThere = try link.run("SELECT to_regnamespace('\"\(name)\"') IS NOT NULL").first?.first == "t"
+        let known = "SELECT EXISTS (SELECT FROM pg_catalog.pg_namespace WHERE nspname = '\(name)')"
+        let isThere = try link.run(known).first?.first == "t"
         if !isThere { try link.run(sql("CREATE SCHEMA $")) }
         for step in PostgresSchema.steps[version...] { try link.run(sql(step)) }
         if version == 0 { try makeHypertable(link) }
@@ -156,6 +161,18 @@ struct PostgresSchema {
             text text, unit text, unit_system text) ON COMMIT DELETE ROWS;
         CREATE TEMP TABLE IF NOT EXISTS kymo_merged (place integer, number bigint, isold boolean) ON COMMIT DELETE ROWS
         """
+
+    /// Asks for the greatest sequence of `writer` that the tables have of what was copied and is later than that.
+    func later(writer: String, hasResources: Bool) -> String {
+        func asking(_ table: String, _ more: String) -> String {
+            """
+            SELECT o.sequence FROM pg_temp.kymo_entry e JOIN $.\(table) o USING (identity, system\(more))
+                WHERE o.writer = '\(writer)' AND o.sequence > e.sequence
+            """
+        }
+        let others = hasResources ? " UNION ALL " + asking("resource", ", resource_type") : ""
+        return sql("SELECT max(sequence) FROM (\(asking("observation", ""))\(others)) AS later")
+    }
 
     /// Takes what was copied into the tables: what is there gives way to a later row of its store, or to any of
     /// another. `writer` is the store's id in hexadecimal digits.

@@ -43,14 +43,18 @@ package struct PostgresTarget: Sendable {
     /// What the server may take longer than it is to before it is thought to be gone, in milliseconds.
     private static let grace = 5_000
 
+    /// Longest time that the server can be told, in milliseconds.
+    private static let longest = Int(Int32.max)
+
     /// Connects, and has the connection do what this needs of one.
     func connect(_ isStopped: @escaping @Sendable () -> Bool) throws(PostgresFault) -> PostgresLink {
         let patience = PostgresLink.Patience(milliseconds: timeout + Self.grace, isStopped: isStopped)
         let link = try PostgresLink(try parameters, connecting: min(timeout, Self.connecting), patience)
+        let (each, idle) = (min(timeout, Self.longest), min(2 * (timeout + Self.grace), Self.longest))
         try link.run(
             """
-            SET statement_timeout = \(timeout); SET lock_timeout = \(timeout); SET client_min_messages = error;
-            SET idle_in_transaction_session_timeout = \(2 * (timeout + Self.grace)); SET DateStyle = ISO;
+            SET statement_timeout = \(each); SET lock_timeout = \(each); SET client_min_messages = error;
+            SET idle_in_transaction_session_timeout = \(idle); SET DateStyle = ISO;
             SET TimeZone = 'UTC'; SET standard_conforming_strings = on
             """)
         // What is settled must be durable, whatever is usual there.

@@ -172,6 +172,31 @@ import TrialSupport
         #expect(rehearsal.engine.status.trouble == nil, "one message is no trouble of the brokers")
     }
 
+    /// A message that brokers fail at whenever others are stored is put aside, and holds up nobody.
+    @Test func oneThatIsFailedAt() throws {
+        let rows = (0..<2_000).map { HubEngineTests.row(Int64($0 + 1), [("bed-\($0 % 2)", "{\"n\":\"<\($0)>\"}")]) }
+        let rehearsal = try Rehearsal(rows)
+        rehearsal.brokers.poison = ("<7>", 43)
+        rehearsal.run(seconds: 600)
+        #expect(rehearsal.outbox.undeliverable.map(\.reason) == [.serverFailed])
+        #expect(Set(rehearsal.values).count == 1_999 && rehearsal.outbox.settledThrough == 2_000)
+        // While nothing else is stored, it says nothing of the message.
+        let other = try Rehearsal([HubEngineTests.row(1, [("bed", "{\"n\":\"<7>\"}")])])
+        other.brokers.poison = ("<7>", 43)
+        other.run(seconds: 600)
+        #expect(other.outbox.undeliverable.isEmpty && other.outbox.settledThrough == 0)
+    }
+
+    /// A file that is wrong for a while: the producer that is opened at last is kept.
+    @Test func openedAtLast() throws {
+        let rehearsal = try Rehearsal([HubEngineTests.row(1, [("bed", "{}")])])
+        rehearsal.brokers.isClosed = true
+        rehearsal.run(seconds: 100)
+        rehearsal.brokers.isClosed = false
+        rehearsal.run()
+        #expect(rehearsal.brokers.producers == 1 && rehearsal.values == ["{}"])
+    }
+
     /// What will not pass by itself is said, and tried again with another producer: the file may be another by then.
     @Test(arguments: [(-169, DeliveryTrouble.Cause.credentialsRefused), (-181, .insecure)])
     func refused(_ fault: (code: Int, cause: DeliveryTrouble.Cause)) throws {

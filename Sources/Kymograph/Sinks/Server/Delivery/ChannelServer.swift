@@ -8,6 +8,8 @@ final class ChannelServer: ResourceServer {
     private let hooks: RetryHooks
     /// Whether searches are to look at what is there now, not at what an earlier one has found.
     private let isFresh: Bool
+    /// How long the next request waits, in nanoseconds.
+    private var wait: Int64
 
     init(
         _ channel: ServerChannel, _ settings: DeliverySettings, _ hooks: RetryHooks = RetryHooks(),
@@ -17,6 +19,7 @@ final class ChannelServer: ResourceServer {
         self.settings = settings
         self.hooks = hooks
         self.isFresh = isFresh
+        wait = hooks.wait
     }
 
     func search(_ identifier: ServerIdentifier, completion: @escaping (Result<[JSONNode], ServerRefusal>) -> Void) {
@@ -129,7 +132,8 @@ final class ChannelServer: ResourceServer {
             return true
         }
         let isWrite = request.method != "GET"
-        channel.send(request, rebuffs: isWrite ? hooks.rebuffs : nil, takesBack: takesBack) {
+        defer { wait = 0 }
+        channel.send(request, after: wait, rebuffs: isWrite ? hooks.rebuffs : nil, takesBack: takesBack) {
             [self] outcome, exchange in
             if isWrite, outcome.mayHaveStored { hooks.whenUncertain() }
             return judge(outcome, exchange) {

@@ -25,12 +25,12 @@ struct EntryDeleter {
     }
 
     /// Deletes what the server has of `entry`, which is all of `flight`, and lands that; `rebuffs` as ``RetryHooks``
-    /// has them.
-    func delete(_ entry: DeliveryEntry, _ flight: Flight, after rebuffs: Rebuffs?) {
+    /// has them, after `failures` attempts that have failed.
+    func delete(_ entry: DeliveryEntry, _ flight: Flight, after rebuffs: Rebuffs?, failures: Int = 0) {
         entry.attempts += 1
         var before: Rebuffs?
         let hooks = RetryHooks(
-            rebuffs: rebuffs,
+            rebuffs: rebuffs, wait: failures == 0 ? 0 : channel.wait(afterFailures: failures),
             whenDoubtful: { [flights] in flights.detach(entry, savedBy: flight) },
             isOutdated: { exchange in
                 guard exchange.request.method == "DELETE" else { return false }
@@ -44,7 +44,7 @@ struct EntryDeleter {
             case .success(nil): finish(entry, 404, flight)
             case .success(let place?):
                 server.delete(entry.type, id: place.id, version: place.version) { [self] result in
-                    if let before { return delete(entry, flight, after: before) }
+                    if let before { return delete(entry, flight, after: before, failures: failures + 1) }
                     note(result, of: entry, flight)
                 }
             }
