@@ -34,9 +34,9 @@ final class KafkaEngine: DeliveryWork {
 
     /// Failures since the last message was stored, and when the next attempt is due.
     private var failures = 0
+    private var due = Instant.distantPast
     /// Messages that were stored.
     private var stored = 0
-    private var due = Instant.distantPast
     /// Whether brokers take nothing, and when another producer is tried, where that will not pass by itself: secrets
     /// and certificates may have changed.
     private var isDown = false

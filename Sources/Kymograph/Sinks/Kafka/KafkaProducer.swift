@@ -144,8 +144,8 @@ struct KafkaMessage {
         var count: Int32 = 0
         let error = unsafe kymo_kafka_ask(producer, topic, milliseconds, &count)
         guard error != 0 else { return Int(count) }
-        // That nobody answered in time says less than what was heard meanwhile.
-        let heard = look().faults.last { $0.kind != .unreachable } ?? look().faults.last
-        throw heard ?? KafkaProducer.fault(error)
+        // That nobody answered in time says less than what was heard meanwhile, and most that of one broker.
+        let heard = look().faults
+        throw heard.last { $0.kind != .unreachable } ?? heard.last { !$0.isOfAllBrokers } ?? KafkaProducer.fault(error)
     }
 }

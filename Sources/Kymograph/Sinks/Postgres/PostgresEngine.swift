@@ -26,10 +26,10 @@ final class PostgresEngine: DeliveryWork {
 
     /// Failures since the last batch was taken, and when the next attempt is due.
     private var failures = 0
+    private var due = Instant.distantPast
     /// Entries that were refused since the last was taken, and how many of them may be to blame.
     private var refused = 0
     private static let mostRefused = 100
-    private var due = Instant.distantPast
     private var retries = 0
     private var traffic = SinkTraffic()
     private var health = ServerHealth()
