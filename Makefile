@@ -38,10 +38,11 @@ setup: ## Install the Debian packages that are missing
 COMPILING := -Xswiftc -Xfrontend -Xswiftc -function-sections -Xswiftc -use-ld=lld \
     -Xswiftc -file-prefix-map -Xswiftc $(CURDIR)=. -Xcc -ffile-prefix-map=$(CURDIR)=.
 # Nothing is loaded that calls back into the binary, so it exports no symbols; nothing unwinds its stack, so it has no
-# index of unwind tables. The map is what Benchmarks/size.sh and packaging/sbom.py read.
+# unwind tables and no index of them. The map is what Benchmarks/size.sh and packaging/sbom.py read.
 # Relocations are packed, which needs glibc 2.36 (Debian 12): a fifth of them is left (docs/decisions/0025).
 LINKING := -Xlinker -z -Xlinker pack-relative-relocs \
     -Xlinker --no-export-dynamic -Xlinker --icf=safe -Xlinker --no-eh-frame-hdr \
+    -Xlinker -T -Xlinker $(CURDIR)/packaging/no-unwind-tables.ld \
     -Xlinker -Map=$(CURDIR)/.build/last.map
 
 # What `kymo --version` and the metrics tell. Git writes it into the archives that it makes of a commit.
