@@ -2,25 +2,18 @@
 ///
 /// One lane per thread; the edges call it once per datagram or line and once per batch.
 package struct ReadingLane: ~Copyable {
-    /// The sources by their numbers, and behind them those that were narrowed.
-    private var sources: OwnedList<MappedSource>
+    private var mappers: SourceMappers
     private var output: LaneOutput
     private var limits: ScanLimits
-    private var set: MappingSet
-    private var inputs: [LaneInput]
-    /// Which source each of those behind ``inputs`` is, and with which templates alone.
-    private var narrowed: [(source: Int, templates: [Int])] = []
-    /// The source that is narrowed now, and its place in ``sources``.
-    private var narrow: (source: Int, place: Int) = (-1, -1)
+    private var sourceCount: Int
 
     /// Makes a lane for `inputs`, whose places are the source numbers.
     package init(
         set: MappingSet, inputs: [LaneInput], limits: ScanLimits, router: consuming ReadingRouter,
         events: any LaneEvents
     ) {
-        self.limits = limits
-        (self.set, self.inputs) = (set, inputs)
-        sources = OwnedList(count: inputs.count) { MappedSource(set: set, input: inputs[$0], limits: limits) }
+        (self.limits, sourceCount) = (limits, inputs.count)
+        mappers = SourceMappers(set: set, inputs: inputs, limits: limits)
         output = LaneOutput(
             router: router, events: events, set: set, inputs: inputs, byTemplate: events.readingCounts(for: set))
     }
@@ -33,11 +26,10 @@ package struct ReadingLane: ~Copyable {
     package mutating func adopt(
         _ set: MappingSet, generation: Int, inputs: [LaneInput], limits: ScanLimits? = nil, series: DeviceLimits? = nil
     ) {
-        precondition(inputs.count >= self.inputs.count)
+        precondition(inputs.count >= sourceCount)
         let limits = limits ?? self.limits
-        self.limits = limits
-        (self.set, self.inputs, narrowed, narrow) = (set, inputs, [], (-1, -1))
-        sources = OwnedList(count: inputs.count) { MappedSource(set: set, input: inputs[$0], limits: limits) }
+        (self.limits, sourceCount) = (limits, inputs.count)
+        mappers = SourceMappers(set: set, inputs: inputs, limits: limits)
         output.adopt(set, inputs)
         output.announceMappings(generation: generation)
         // Behind the mark, at which shards take them over.
@@ -47,20 +39,20 @@ package struct ReadingLane: ~Copyable {
     /// Maps one line of a stream. `bytes` must be padded.
     package mutating func line(_ bytes: ByteView, source: Int, received: Instant) {
         output.begin(source: source, received: received)
-        sources[place(source)].line(bytes, received: received, output: &output)
+        mappers[source].line(bytes, received: received, output: &output)
     }
 
     /// Maps the first line of `bytes`, and returns its length without its newline, where a source has sent lines of its
     /// shape before; nil when nothing has happened, and the line is still to be found. `bytes` must be padded.
     package mutating func knownLine(_ bytes: ByteView, source: Int, received: Instant) -> Int? {
         output.begin(source: source, received: received)
-        return sources[place(source)].knownLine(bytes, received: received, output: &output)
+        return mappers[source].knownLine(bytes, received: received, output: &output)
     }
 
     /// Maps one datagram. `bytes` must be padded.
     package mutating func datagram(_ bytes: ByteView, source: Int, received: Instant) {
         output.begin(source: source, received: received)
-        sources[place(source)].datagram(bytes, received: received, output: &output)
+        mappers[source].datagram(bytes, received: received, output: &output)
     }
 
     /// Maps one line or datagram of `owner`. `bytes` must be padded.
@@ -69,26 +61,14 @@ package struct ReadingLane: ~Copyable {
     ) {
         output.begin(source: source, received: received)
         output.bind(owner)
-        sources[place(source)].payload(bytes, isLine: isLine, of: owner, received: received, output: &output)
+        mappers[source].payload(bytes, isLine: isLine, of: owner, received: received, output: &output)
         output.release()
     }
-
-    /// Where source `source` is mapped.
-    @inline(__always)
-    private func place(_ source: Int) -> Int { source == narrow.source ? narrow.place : source }
 
     /// Maps what `source` brings from here on by those of its templates alone that are numbered `templates`, up to the
     /// next call; nil for all of all sources.
     package mutating func narrow(_ source: Int, to templates: [Int]?) {
-        guard let templates else { return narrow = (-1, -1) }
-        if let known = narrowed.firstIndex(where: { $0.source == source && $0.templates == templates }) {
-            return narrow = (source, inputs.count + known)
-        }
-        var input = inputs[source]
-        input.templates = templates
-        sources.append(MappedSource(set: set, input: input, limits: limits))
-        narrowed.append((source, templates))
-        narrow = (source, sources.count - 1)
+        mappers.narrow(source, to: templates)
     }
 
     /// Counts and reports bytes that never became a payload.
@@ -126,6 +106,9 @@ package struct ReadingLane: ~Copyable {
     /// more. What is to be acknowledged asks after that.
     package var written: [UInt64] { output.written }
 
+    /// Mappers that are kept: of sources that have templates, of others together, and of such that were narrowed.
+    package var mapperCount: Int { mappers.count }
+
     /// Readings that were taken so far.
     package var taken: Int { output.taken }
 
@@ -138,60 +121,11 @@ package struct ReadingLane: ~Copyable {
 
     /// Publishes what was routed, wakes the shards and reports the counts.
     package mutating func batchEnd() {
-        for place in 0..<sources.count {
-            let source = place < inputs.count ? place : narrowed[place - inputs.count].source
-            let notes = sources[place].takeNotes()
+        for place in 0..<mappers.count {
+            guard let (source, notes, gaps) = mappers.takeNotes(at: place) else { continue }
             if !notes.isEmpty { output.note(notes, source: source) }
-            let gaps = sources[place].takeGaps()
             if !gaps.isEmpty { output.miss(gaps, source: source) }
         }
         output.batchEnd()
-    }
-}
-
-/// A source's mapper and what the source contributes, in one place: lending a context out of an array counts
-/// references, twice for every reading.
-struct MappedSource: ~Copyable {
-    private var mapper: Mapper
-    private let context: SourceContext
-
-    init(set: MappingSet, input: LaneInput, limits: ScanLimits) {
-        mapper = Mapper(
-            set, templates: input.templates, limits: limits, usesFastPath: input.usesFastPath)
-        context = input.context
-    }
-
-    mutating func takeNotes() -> MappingNotes { mapper.takeNotes() }
-
-    mutating func takeGaps() -> [FrameGap] { mapper.takeGaps() }
-
-    @inline(__always)
-    mutating func line(_ bytes: ByteView, received: Instant, output: inout LaneOutput) {
-        mapper.mapLine(bytes, context: context, received: received, output: &output)
-    }
-
-    @inline(__always)
-    mutating func knownLine(_ bytes: ByteView, received: Instant, output: inout LaneOutput) -> Int? {
-        mapper.mapKnownLine(bytes, context: context, received: received, output: &output)
-    }
-
-    @inline(__always)
-    mutating func datagram(_ bytes: ByteView, received: Instant, output: inout LaneOutput) {
-        mapper.mapDatagram(bytes, context: context, received: received, output: &output)
-    }
-
-    /// Of `owner` in place of the context's own, where it is told.
-    @inline(never)
-    mutating func payload(
-        _ bytes: ByteView, isLine: Bool, of owner: PayloadOwner, received: Instant, output: inout LaneOutput
-    ) {
-        var context = context
-        if let device = owner.device { context.defaultDevice = device }
-        if let patient = owner.patient { context.defaultPatient = patient }
-        if isLine {
-            mapper.mapLine(bytes, context: context, received: received, output: &output)
-        } else {
-            mapper.mapDatagram(bytes, context: context, received: received, output: &output)
-        }
     }
 }

@@ -13,6 +13,8 @@ import TrialSupport
         private(set) var readings: [[String]]
         private(set) var refused: [String] = []
         private(set) var received = 0
+        /// What was received, by the numbers of sources.
+        private(set) var bySource: [Int: Int] = [:]
         private(set) var routed = 0
         /// Records taken out of the rings before they were reported as put in.
         private(set) var early = 0
@@ -35,6 +37,7 @@ import TrialSupport
                     consumers[shard, default: []].append(SeriesKey.identity(consumer.payload(of: record)))
                     continue
                 }
+                if record.kind == RecordKind.mappings.rawValue { continue }
                 if record.kind == RecordKind.countEnd.rawValue {
                     counts[shard].append(Int(record.received.nanoseconds))
                     continue
@@ -59,7 +62,10 @@ import TrialSupport
         func rejected(_ reason: Rejection, bytes: ByteView, source: Int, received: Instant, detail: RejectionDetail) {
             refused.append("\(reason) \(bytes.string)")
         }
-        func received(_ count: Int, source: Int) { received += count }
+        func received(_ count: Int, source: Int) {
+            received += count
+            bySource[source, default: 0] += count
+        }
         func noted(_ notes: MappingNotes, source: Int) {}
         func routed(_ count: Int) { routed += count }
         func wake(shard: Int) {}
@@ -192,6 +198,52 @@ import TrialSupport
         for shard in 0..<2 { rings.drain(shard) }
         // What came before is told to nobody; the ring that the count has not touched has nothing of it.
         #expect(rings.counts == [[0], [0, 1]] && rings.waits == 0)
+    }
+
+    /// Reloads that bring a source of another name each time: those that are gone keep nothing for mapping, what comes of
+    /// them all the same is rejected and counted as theirs, and one that comes back is mapped again.
+    @Test func sourcesThatAreGoneKeepNoMapper() throws {
+        let run = try ReadingLaneTests.mapping()
+        let rings = Rings(shards: 1)
+        let present = LaneInput(templates: run.set.templates(of: ["m"]), context: run.context)
+        let gone = LaneInput(templates: [], context: run.context)
+        var lane = ReadingLane(
+            set: run.set, inputs: [present], limits: run.limits,
+            router: ReadingRouter(rings: rings.rings, maxDevices: 10, maxSeries: 10), events: rings)
+        func take(_ source: Int, _ number: Int) {
+            let storage = PaddedBytes(copying: Array(#"{"device":"d","ts":\#(number),"rate":1000}"#.utf8))
+            if source % 2 == 0 {
+                lane.line(storage.view, source: source, received: run.received)
+            } else {
+                lane.datagram(storage.view, source: source, received: run.received)
+            }
+            lane.batchEnd()
+            rings.drain(0)
+        }
+        let names = 300
+        for last in 1..<names {
+            lane.adopt(
+                run.set, generation: last,
+                inputs: (0...last).map { $0 == 0 || $0 == last ? present : gone })
+            lane.narrow(last, to: present.templates)
+            take(last, last)
+            lane.narrow(last, to: nil)
+            take(0, names + last)
+            #expect(lane.mapperCount <= 4, "after \(last) reloads")
+        }
+        #expect(rings.refused.isEmpty && rings.readings[0].count == 2 * (names - 1))
+        take(1, 1_000)
+        take(2, 1_000)
+        #expect(rings.refused.count == 2 && rings.refused.allSatisfy { $0.hasPrefix("\(Rejection.noTemplate) ") })
+        #expect(rings.bySource[1] == 2 && rings.bySource[2] == 2 && rings.bySource[3] == 1)
+        // All but one are gone, and then that one comes back as it was.
+        lane.adopt(run.set, generation: names, inputs: (0..<names).map { $0 == 7 ? present : gone })
+        take(7, 2_000)
+        take(0, 2_001)
+        #expect(rings.readings[0].last == "2000 d 1000" && rings.refused.count == 3 && lane.mapperCount <= 4)
+        lane.adopt(run.set, generation: names + 1, inputs: (0..<names).map { _ in gone })
+        take(7, 2_002)
+        #expect(rings.refused.count == 4 && rings.bySource.values.reduce(0, +) == rings.received)
     }
 
     /// A payload without a device has that of its sender, byte by byte; one that names another is rejected, by whichever
