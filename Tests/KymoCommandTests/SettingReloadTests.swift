@@ -171,11 +171,18 @@ import Testing
             try run.waitForError(word)
         }
         for device in ["a", "b", "c"] { try send(device, isAccepted: device != "c") }
+        try run.waitForError("2 of 2 devices (limits.devices) have been met since the start")
+        try run.waitForError("2 devices (limits.devices) have been met since the start")
+        let metrics = try admin.get("/metrics").body
+        for line in ["kymo_devices_limit 2", "kymo_series_limit 1000000", "kymo_lane_devices{lane=\"0\"} 2"] {
+            #expect(metrics.contains("\n\(line)\n"), "\(line)")
+        }
         try reload(
             3, readings: 100, depth: 4,
             "SIGHUP: took over limits.devices 2 → 3 (kymo.yaml:6:19), limits.depth 64 → 4")
         try send("c", isAccepted: true)
         try send("d", isAccepted: false)
+        try run.waitForError("3 devices (limits.devices) have been met since the start")
         try send("a", nested: true, isAccepted: false)
         try reload(1, readings: 2, depth: 64, "limits.readingsPerWindow 100 → 2")
         try send("b", nested: true, isAccepted: true)

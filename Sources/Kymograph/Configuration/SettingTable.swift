@@ -152,10 +152,13 @@ enum SettingTable {
     ]
 
     private static let limits: [Setting<PipelineSettings>] = [
-        .count("limits.devices", \.windows.limits.maxDevices, 1...most, "Devices of a shard"),
+        .count(
+            "limits.devices", \.windows.limits.maxDevices, 1...most,
+            "Devices that a lane or a shard may meet from its start on"),
         .count(
             "limits.series", \.windows.limits.maxSeries, 1...most,
-            "Series of a shard: device, type, patient, encounter and correlation id"),
+            "Series that a lane or a shard may meet from its start on: device, type, patient, encounter and "
+                + "correlation id"),
         .count("limits.windows", \.windows.limits.maxOpenWindows, 1...most, "Open windows of a shard"),
         .count("limits.readingsPerWindow", \.windows.limits.maxReadingsPerWindow, 1...most, "Readings of a window"),
         .count(

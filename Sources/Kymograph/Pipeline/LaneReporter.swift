@@ -226,6 +226,8 @@ final class LaneReporter: LaneEvents, Sendable {
 
     func routed(_ count: Int) { ledger.add(routed: count) }
 
+    func met(_ introductions: Introductions) { ledger.note(introductions, lane: number) }
+
     func wake(shard: Int) { bells[shard].ring() }
 
     func waitForRoom(shard: Int) -> Bool {

@@ -410,15 +410,18 @@ package final class Pipeline: Sendable {
                         certificateExpiry: lane.certificateExpiry(index)))
             }
         }
-        let sources = newSettings.current.sources
+        let present = newSettings.current
+        let sources = present.sources
         var summary = ledger.summary(sources.map(\.name), sockets)
         for (number, source) in sources.enumerated() { summary.sources[number].isRemoved = source.isRemoved }
         summary.reloads = reloader.counts
         summary.rules = ruleCounts.facts
         summary.paused = pauses.current.count
         summary.patients = settings.patients.book?.facts
-        summary.refusedLists = newSettings.current.refusedLists
+        summary.refusedLists = present.refusedLists
         summary.engine = ledger.engine(rings)
+        (summary.engine.mostDevices, summary.engine.mostSeries) =
+            (present.windows.limits.maxDevices, present.windows.limits.maxSeries)
         summary.engine.laneSeconds = laneClocks.map(\.seconds)
         summary.engine.shardSeconds = shardClocks.map(\.seconds)
         summary.deliveries = stage?.deliverySummaries ?? []
@@ -451,7 +454,8 @@ package final class Pipeline: Sendable {
         let looks = StateWatch.Looks(
             sinks: { [self] in stage?.deliverySummaries ?? [] }, sources: { [self] in summary.sources },
             outboxAge: { [self] in stage?.store.outboxAge(now: WallClock.now()) },
-            disks: { [newSettings] in DiskFacts.look(newSettings.current.writtenDirectories) })
+            disks: { [newSettings] in DiskFacts.look(newSettings.current.writtenDirectories) },
+            introductions: { [self] in (ledger.introductions, newSettings.current.windows.limits) })
         do throws(SystemError) {
             let watch = try StateWatch(looks, { [newSettings] in newSettings.current.log }, notes: notes)
             watch.start()

@@ -42,7 +42,9 @@ final class ShardReporter: ShardEvents, Sendable {
     }
 
     /// Notes what shard `number` keeps.
-    func keeps(_ counters: WindowCounters, shard number: Int) { ledger.note(counters, shard: number) }
+    func keeps(_ counters: WindowCounters, _ introductions: Introductions, shard number: Int) {
+        ledger.note(counters, introductions, shard: number)
+    }
 
     /// Writes to the file of dead letters. A store gets the reading with what makes its rejection durable.
     func rejected(_ reading: RejectedReading, payload: ByteView) {
@@ -163,7 +165,7 @@ struct ShardWorker {
             if now.nanoseconds - lastTick.nanoseconds >= tickInterval || now < lastTick {
                 shard.tick(now: now, bundleAge: settings.bundleAge)
                 if stage == nil { outputs.tick(now) }
-                reporter.keeps(shard.counters, shard: number)
+                reporter.keeps(shard.counters, shard.introductions, shard: number)
                 lastTick = now
             }
             shard.stepEnded(now: now, isQuiet: taken == 0)
@@ -197,7 +199,7 @@ struct ShardWorker {
         while left > 0, case let taken = shard.step(now: now), taken > 0 { left -= taken }
         let closed = requests.map { shard.close($0.selection, now: now) }
         if stage == nil { outputs.tick(now) }
-        reporter.keeps(shard.counters, shard: number)
+        reporter.keeps(shard.counters, shard.introductions, shard: number)
         for (request, closed) in zip(requests, closed) {
             flushes.note(closed, shard: number, for: request.generation)
         }
@@ -245,6 +247,8 @@ protocol WorkingShard: ~Copyable {
     mutating func stepEnded(now: Instant, isQuiet: Bool)
     /// What its windows hold.
     var counters: WindowCounters { get }
+    /// The devices and series that it has met, and those that it may meet.
+    var introductions: Introductions { get }
 }
 
 extension InMemoryShard: WorkingShard {

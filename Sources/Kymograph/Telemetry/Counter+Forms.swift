@@ -88,6 +88,24 @@ extension Counter {
         }
     }
 
+    /// What each lane has met.
+    static func ofLanes(
+        _ name: String, _ unit: String, _ help: String, _ read: @escaping @Sendable (EngineCounts.Lane) -> Int
+    ) -> Counter {
+        Counter(name: name, kind: .gauge, unit: unit, labels: ["lane"], help: help, phrases: []) { input in
+            (input.run?.engine.lanes ?? []).map { ([$0.lane], Double(read($0))) }
+        }
+    }
+
+    /// What all lanes and shards go by; nothing where `read` gives nil.
+    static func ofEngine(
+        _ name: String, _ unit: String, _ help: String, _ read: @escaping @Sendable (EngineCounts) -> Int?
+    ) -> Counter {
+        Counter(name: name, kind: .gauge, unit: unit, labels: [], help: help, phrases: []) { input in
+            (input.run.flatMap { read($0.engine) }).map { [([], Double($0))] } ?? []
+        }
+    }
+
     /// What a FHIR server was asked; nothing where `read` gives nil.
     static func ofTraffic(
         _ name: String, _ kind: Kind, _ unit: String, _ help: String,

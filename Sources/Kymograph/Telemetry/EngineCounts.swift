@@ -26,8 +26,22 @@ package struct EngineCounts: Sendable {
         package var windows = 0
     }
 
+    /// What a lane has met since the start.
+    package struct Lane: Sendable {
+        /// Number of the lane.
+        package var lane: String
+        /// Devices.
+        package var devices = 0
+        /// Series.
+        package var series = 0
+    }
+
     /// Every ring.
     package var rings: [Ring] = []
+    /// Every lane that has begun.
+    package var lanes: [Lane] = []
+    /// Most devices, and most series, that a lane or a shard takes; nil while that is not known.
+    package var (mostDevices, mostSeries): (Int?, Int?) = (nil, nil)
     /// Every shard that has counted.
     package var shards: [Shard] = []
     /// Processor time of each lane's thread, in seconds.

@@ -10,6 +10,14 @@ enum EngineRows {
         },
         .ofShards("kymo_devices", "devices", "Devices that a shard has met since the start") { $0.devices },
         .ofShards("kymo_series", "series", "Series that a shard has met since the start") { $0.series },
+        .ofLanes("kymo_lane_devices", "devices", "Devices that a lane has met since the start") { $0.devices },
+        .ofLanes("kymo_lane_series", "series", "Series that a lane has met since the start") { $0.series },
+        .ofEngine(
+            "kymo_devices_limit", "devices", "Most devices that a lane or a shard takes: `limits.devices`"
+        ) { $0.mostDevices },
+        .ofEngine("kymo_series_limit", "series", "Most series that a lane or a shard takes: `limits.series`") {
+            $0.mostSeries
+        },
         .ofShards("kymo_windows_open", "windows", "Windows in memory: filling, or waiting to be written") {
             $0.windows
         },

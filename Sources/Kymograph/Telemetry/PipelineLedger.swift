@@ -35,6 +35,8 @@ final class PipelineLedger: Sendable {
     private let lateFrames = Atomic<Int>(0)
     /// What each shard has said that it keeps, by number.
     private let kept = Mutex<[Int: EngineCounts.Shard]>([:])
+    /// What lanes and shards have met, by number.
+    private let met = Mutex<(lanes: [Int: Introductions], shards: [Int: Introductions])>(([:], [:]))
     /// By lane and shard.
     private let waits = Mutex<[[Int]: Int]>([:])
 
@@ -51,12 +53,19 @@ final class PipelineLedger: Sendable {
     }
 
     /// Notes what shard `number` keeps.
-    func note(_ counters: WindowCounters, shard number: Int) {
+    func note(_ counters: WindowCounters, _ introductions: Introductions, shard number: Int) {
+        met.withLock { $0.shards[number] = introductions }
         kept.withLock {
             $0[number] = EngineCounts.Shard(
                 shard: "\(number)", devices: counters.devices, series: counters.series, windows: counters.openWindows)
         }
     }
+
+    /// Notes what lane `number` has met.
+    func note(_ introductions: Introductions, lane number: Int) { met.withLock { $0.lanes[number] = introductions } }
+
+    /// What each lane and each shard has met.
+    var introductions: [Introductions] { met.withLock { Array($0.lanes.values) + Array($0.shards.values) } }
 
     /// Counts that a lane waits for room in the ring to a shard.
     func addWait(lane: Int, shard: Int) { waits.withLock { $0[[lane, shard], default: 0] += 1 } }
@@ -74,6 +83,9 @@ final class PipelineLedger: Sendable {
             }
         }
         engine.readings = readings.entries
+        engine.lanes = met.withLock { $0.lanes.sorted { $0.key < $1.key } }.map {
+            EngineCounts.Lane(lane: "\($0.key)", devices: $0.value.devices.met, series: $0.value.series.met)
+        }
         engine.shards = kept.withLock { $0.sorted { $0.key < $1.key }.map(\.value) }
         return engine
     }

@@ -15,6 +15,8 @@ package protocol LaneEvents: AnyObject {
     func lead(at received: Instant) -> Int64
     /// Where the readings of each template of `set` are counted from here on, by the template's number.
     func readingCounts(for set: MappingSet) -> SharedCounts
+    /// The lane has met others than at the last time, or goes by other limits.
+    func met(_ introductions: Introductions)
     /// The ring to `shard` has something new.
     func wake(shard: Int)
     /// The ring to `shard` is full and everything in it is published: block until it may have room. False when the
@@ -43,6 +45,9 @@ extension LaneEvents {
 
     /// Default: ignored.
     package func limited(type: Int) {}
+
+    /// Default: ignored.
+    package func met(_ introductions: Introductions) {}
 
     /// None: the wall clock is trusted.
     package func lead(at received: Instant) -> Int64 { 0 }

@@ -440,6 +440,7 @@ struct LaneOutput: ~Copyable, MeasurementOutput {
             let (rewritten, tagged) = rules.takeCounts()
             events.rewrote(rewritten, tagged: tagged)
         }
+        if let introductions = router.takeIntroductions() { events.met(introductions) }
         if routed > 0 { events.routed(routed) }
         (routed, routedBefore) = (0, routedBefore + routed)
         for source in 0..<counts.count where counts[source] > 0 {

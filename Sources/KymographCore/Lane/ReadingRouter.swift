@@ -26,6 +26,10 @@ package struct ReadingRouter: ~Copyable {
     private var isQuiet: RawArray<Bool>
     private var maxDevices: Int
     private var maxSeries: Int
+    /// Whether a device, and whether a series, was refused since these limits are in use.
+    private var (refusesDevices, refusesSeries) = (false, false)
+    /// Whether ``takeIntroductions()`` has something new to tell.
+    private var hasNews = true
 
     /// Routes over `rings`, one per shard. New devices beyond `maxDevices`, or series beyond `maxSeries`, are refused.
     package init(rings: [Ring], maxDevices: Int, maxSeries: Int) {
@@ -37,7 +41,19 @@ package struct ReadingRouter: ~Copyable {
     }
 
     /// Takes over `limits` for what comes; devices and series that are known stay.
-    mutating func takeOver(_ limits: DeviceLimits) { (maxDevices, maxSeries) = (limits.devices, limits.series) }
+    mutating func takeOver(_ limits: DeviceLimits) {
+        (maxDevices, maxSeries) = (limits.devices, limits.series)
+        (refusesDevices, refusesSeries, hasNews) = (false, false, true)
+    }
+
+    /// The devices and series that were met so far; nil when that is the same as at the last call.
+    mutating func takeIntroductions() -> Introductions? {
+        guard hasNews else { return nil }
+        hasNews = false
+        return Introductions(
+            devices: LimitFill(met: devices.count, limit: maxDevices, refuses: refusesDevices),
+            series: LimitFill(met: seriesCount, limit: maxSeries, refuses: refusesSeries))
+    }
 
     /// What became of a reading.
     package enum Outcome: Equatable, Sendable {
@@ -72,8 +88,8 @@ package struct ReadingRouter: ~Copyable {
     private mutating func introduce(_ measurement: Measurement, payload: ByteView, key: ByteView) -> Outcome {
         let device = SeriesKey.device(of: key)
         let isKnownDevice = devices.find(device) != nil
-        guard isKnownDevice || devices.count < maxDevices else { return .refused(.tooManyDevices) }
-        guard seriesCount < maxSeries else { return .refused(.tooManyDevices) }
+        guard isKnownDevice || devices.count < maxDevices else { return refuse(isDevice: true) }
+        guard seriesCount < maxSeries else { return refuse(isDevice: false) }
         // All series of a device live on one shard, so that its Observations leave in order.
         let shard = ReadingRouter.shard(ofDevice: device, of: nextNumber.count)
         var definition = Measurement(instant: measurement.instant, received: measurement.received)
@@ -86,7 +102,14 @@ package struct ReadingRouter: ~Copyable {
         if !isKnownDevice { _ = devices.insert(device) }
         insert(key, Route(shard: UInt32(shard), number: nextNumber[shard]))
         nextNumber[shard] += 1
+        hasNews = true
         return route(measurement, payload: payload, key: key)
+    }
+
+    private mutating func refuse(isDevice: Bool) -> Outcome {
+        if isDevice, !refusesDevices { (refusesDevices, hasNews) = (true, true) }
+        if !isDevice, !refusesSeries { (refusesSeries, hasNews) = (true, true) }
+        return .refused(.tooManyDevices)
     }
 
     private var seriesCount: Int { shortRoutes.count + longRoutes.count }

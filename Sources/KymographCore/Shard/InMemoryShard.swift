@@ -50,4 +50,7 @@ package struct InMemoryShard: ~Copyable {
 
     /// What the windows hold.
     package var counters: WindowCounters { shard.counters }
+
+    /// The devices and series that it has met, and those that it may meet.
+    package var introductions: Introductions { shard.introductions }
 }

@@ -213,6 +213,9 @@ package struct StoredShard: ~Copyable {
 
     /// What the windows hold.
     package var counters: WindowCounters { shard.counters }
+
+    /// The devices and series that it has met, and those that it may meet.
+    package var introductions: Introductions { shard.introductions }
 }
 
 extension WindowShard where Archive == StoredArchive {

@@ -439,6 +439,9 @@ struct WindowShard<Archive: WindowArchive & ~Copyable>: ~Copyable {
     /// What the windows hold.
     package var counters: WindowCounters { machine.counters }
 
+    /// The devices and series that it has met, and those that it may meet.
+    package var introductions: Introductions { machine.introductions }
+
     private mutating func report() {
         reportRules()
         (tally.closings, tally.lateReadings) = machine.takeCounts()

@@ -4,6 +4,8 @@ struct SeriesRegistry {
     private var numbers = NumberIndex()
     /// The first series of each device.
     private var devices = NumberIndex()
+    /// Whether a device, and whether a series, was refused since the limits are in use.
+    private(set) var refuses = (devices: false, series: false)
 
     var deviceCount: Int { devices.count }
 
@@ -22,13 +24,22 @@ struct SeriesRegistry {
 
     /// Numbers a new series, or returns nil when it, or its device, is over a limit, if there is one.
     mutating func introduce(_ identity: SeriesIdentity, limits: WindowLimits?) -> Int? {
-        guard identities.count < limits?.maxSeries ?? .max else { return nil }
+        guard identities.count < limits?.maxSeries ?? .max else {
+            refuses.series = true
+            return nil
+        }
         let knownDevice = devices.find(hash: identity.device.hashValue) { identities[$0].device == identity.device }
-        guard knownDevice != nil || devices.count < limits?.maxDevices ?? .max else { return nil }
+        guard knownDevice != nil || devices.count < limits?.maxDevices ?? .max else {
+            refuses.devices = true
+            return nil
+        }
         let number = identities.count
         identities.append(identity)
         numbers.insert(number) { [identities] in identities[$0].hashValue }
         if knownDevice == nil { devices.insert(number) { [identities] in identities[$0].device.hashValue } }
         return number
     }
+
+    /// Goes by other limits from here on.
+    mutating func forgetRefusals() { refuses = (false, false) }
 }

@@ -217,7 +217,10 @@ package struct WindowMachine<Archive: WindowArchive & ~Copyable>: ~Copyable {
     }
 
     /// Takes over `limits` for what comes; what it holds already stays.
-    mutating func takeOver(_ limits: WindowLimits) { table.takeOver(limits) }
+    mutating func takeOver(_ limits: WindowLimits) {
+        table.takeOver(limits)
+        registry.forgetRefusals()
+    }
 
     /// Knows `types` from here on: the former ones, whose grouping stays, and perhaps more.
     mutating func adopt(types: [MeasurementType]) {
@@ -321,6 +324,15 @@ package struct WindowMachine<Archive: WindowArchive & ~Copyable>: ~Copyable {
             series: table.windows.series.count, devices: registry.deviceCount, openWindows: table.windows.count,
             readingsHeld: table.runs.count, readingBytes: table.runs.byteCount, archivedBytes: archive.storedBytes,
             evictedWindows: archive.evictedWindows, damagedWindows: damagedWindows)
+    }
+
+    /// The devices and series that were introduced, and those that may be.
+    package var introductions: Introductions {
+        let (limits, refuses) = (table.limits, registry.refuses)
+        return Introductions(
+            devices: LimitFill(met: registry.deviceCount, limit: limits.maxDevices, refuses: refuses.devices),
+            series: LimitFill(
+                met: registry.identities.count, limit: limits.maxSeries, refuses: refuses.series))
     }
 }
 

@@ -101,6 +101,35 @@ import Testing
         #expect(route(&router, key("c")) == .refused(.tooManyDevices))
     }
 
+    /// What was met is told when it has changed, and what was refused since the limits are in use.
+    @Test func tellsWhatItHasMet() {
+        let ring = Ring()
+        var router = ReadingRouter(rings: [ring], maxDevices: 2, maxSeries: 3)
+        func told() -> [Int]? {
+            router.takeIntroductions().map {
+                [
+                    $0.devices.met, $0.devices.limit, $0.devices.refuses ? 1 : 0, $0.series.met, $0.series.limit,
+                    $0.series.refuses ? 1 : 0,
+                ]
+            }
+        }
+        #expect(told() == [0, 2, 0, 0, 3, 0] && told() == nil)
+        for device in ["a", "b", "a"] { #expect(isWritten(route(&router, key(device)))) }
+        #expect(told() == [2, 2, 0, 2, 3, 0])
+        for device in ["a", "b"] { #expect(isWritten(route(&router, key(device)))) }
+        #expect(told() == nil)
+        #expect(route(&router, key("c")) == .refused(.tooManyDevices))
+        #expect(told() == [2, 2, 1, 2, 3, 0])
+        #expect(route(&router, key("d")) == .refused(.tooManyDevices) && told() == nil)
+        #expect(isWritten(route(&router, key("a", patient: "p"))))
+        #expect(route(&router, key("a", patient: "q")) == .refused(.tooManyDevices))
+        #expect(told() == [2, 2, 1, 3, 3, 1])
+        router.takeOver(DeviceLimits(devices: 3, series: 4))
+        #expect(told() == [2, 3, 0, 3, 4, 0])
+        #expect(isWritten(route(&router, key("c"))))
+        #expect(told() == [3, 3, 0, 4, 4, 0])
+    }
+
     @Test func aDeviceStaysOnItsShard() {
         let rings = (0..<4).map { _ in Ring(capacity: 65_536) }
         var router = ReadingRouter(rings: rings, maxDevices: 10_000, maxSeries: 100_000)

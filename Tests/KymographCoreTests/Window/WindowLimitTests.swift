@@ -9,11 +9,16 @@ import TrialSupport
         var machine = WindowMachine(types: [type, type], settings: settings)
         #expect(machine.define(SeriesIdentity(type: 0, device: [1])) == 0)
         #expect(machine.define(SeriesIdentity(type: 0, device: [2])) == 1)
+        let room = Introductions(
+            devices: LimitFill(met: 2, limit: 2), series: LimitFill(met: 2, limit: settings.limits.maxSeries))
+        #expect(machine.introductions == room)
         #expect(machine.define(SeriesIdentity(type: 0, device: [3])) == nil)
         #expect(machine.define(SeriesIdentity(type: 1, device: [2])) == 2)
         #expect(machine.define(SeriesIdentity(type: 0, device: [1])) == 0)
         #expect(machine.identity(of: 2) == SeriesIdentity(type: 1, device: [2]))
         #expect(machine.counters.devices == 2 && machine.counters.series == 3)
+        #expect(machine.introductions.devices == LimitFill(met: 2, limit: 2, refuses: true))
+        #expect(machine.introductions.series == LimitFill(met: 3, limit: settings.limits.maxSeries))
     }
 
     @Test func everySeriesOfManyKeepsItsNumber() {
@@ -27,6 +32,8 @@ import TrialSupport
         }
         #expect(machine.define(SeriesIdentity(type: 0, device: [1])) == nil)
         #expect(machine.counters.devices == 2_500 && machine.counters.series == 5_000)
+        #expect(machine.introductions.series == LimitFill(met: 5_000, limit: 5_000, refuses: true))
+        #expect(!machine.introductions.devices.refuses)
     }
 
     @Test func identitiesThatJoinToOneTextStayApart() {

@@ -110,6 +110,41 @@ import Testing
         #expect(nearly.percent == 100 && DiskFacts(directory: "", freeBytes: 0, totalBytes: 0).percent == 0)
     }
 
+    /// Of lanes and shards, whichever is nearest; once for each limit, and what has not followed to it yet is left out.
+    @Test func limitsAreToldOnce() {
+        var watch = LimitWatch(.devices)
+        func look(_ fills: LimitFill..., limit: Int) -> [LogEntry] { watch.entries(fills, limit: limit) }
+        #expect(look(limit: 100).isEmpty)
+        #expect(look(LimitFill(met: 89, limit: 100), LimitFill(met: 4, limit: 100), limit: 100).isEmpty)
+        let near = look(LimitFill(met: 4, limit: 100), LimitFill(met: 90, limit: 100), limit: 100)
+        #expect(events(near) == ["limit.near"] && near.first?.level == .warning)
+        #expect(
+            near.first?.text
+                == "90 of 100 devices (limits.devices) have been met since the start: readings of new ones "
+                + "are rejected at the limit; raise limits.devices in the configuration, and send SIGHUP")
+        #expect(look(LimitFill(met: 100, limit: 100), limit: 100).isEmpty)
+        let full = LimitFill(met: 100, limit: 100, refuses: true)
+        let reached = look(LimitFill(met: 50, limit: 100), full, limit: 100)
+        #expect(events(reached) == ["limit.reached"] && reached.first?.level == .error)
+        #expect(
+            reached.first?.text
+                == "100 devices (limits.devices) have been met since the start: readings of new ones are "
+                + "rejected (tooManyDevices); raise limits.devices in the configuration, send SIGHUP, and replay what "
+                + "was rejected with 'kymo dead replay'")
+        #expect(look(full, limit: 100).isEmpty)
+        // A reload: a shard follows when it has taken what came before.
+        #expect(look(full, limit: 110).isEmpty)
+        #expect(events(look(full, LimitFill(met: 100, limit: 110), limit: 110)) == ["limit.near"])
+        #expect(look(LimitFill(met: 100, limit: 110), full, limit: 110).isEmpty)
+        #expect(look(LimitFill(met: 100, limit: 1_000), limit: 1_000).isEmpty)
+        // Fewer than there are.
+        let fewer = look(LimitFill(met: 100, limit: 50, refuses: true), limit: 50)
+        #expect(events(fewer) == ["limit.near", "limit.reached"])
+        var series = LimitWatch(.series)
+        let ofSeries = series.entries([LimitFill(met: 9, limit: 10, refuses: true)], limit: 10)
+        #expect(ofSeries.allSatisfy { $0.text.contains(" series (limits.series) ") } && ofSeries.count == 2)
+    }
+
     /// Two directories of one file system are one.
     @Test func fileSystemsAreFound() throws {
         let folder = TemporaryFolder()

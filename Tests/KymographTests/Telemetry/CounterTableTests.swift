@@ -58,6 +58,8 @@ import Testing
         run.refusedLists = (499, 503)
         run.engine.rings = [EngineCounts.Ring(lane: "0", shard: "1", used: 307, slots: 311, waits: 313)]
         run.engine.shards = [EngineCounts.Shard(shard: "1", devices: 317, series: 331, windows: 337)]
+        run.engine.lanes = [EngineCounts.Lane(lane: "0", devices: 563, series: 569)]
+        (run.engine.mostDevices, run.engine.mostSeries) = (571, 577)
         (run.engine.laneSeconds, run.engine.shardSeconds) = ([431.5], [433.5])
         run.engine.readings = [ReadingCounts.Entry(mapping: "wristband", type: "heartRate", count: 439)]
         (run.engine.commits, run.engine.durable) = (times(347_500), times(443_500))

@@ -1,7 +1,7 @@
 import KymographCore
 import Synchronization
 
-/// Looks at sinks, outbox and sources of a running pipeline, and tells the operator what has changed, once.
+/// Looks at sinks, outbox, sources and limits of a running pipeline, and tells the operator what has changed, once.
 ///
 /// On a thread of its own: the outbox is asked by a query, and a disk that hangs must not keep signals waiting.
 final class StateWatch: Sendable {
@@ -15,6 +15,8 @@ final class StateWatch: Sendable {
         var outboxAge: @Sendable () -> Double?
         /// The file systems that are written to.
         var disks: @Sendable () -> [DiskFacts]
+        /// What lanes and shards have met, and the limits in use.
+        var introductions: @Sendable () -> (met: [Introductions], limits: WindowLimits)
     }
 
     private let looks: Looks
@@ -60,6 +62,7 @@ final class StateWatch: Sendable {
     private func run() {
         var sinks: [IdentifierText: SinkWatch] = [:]
         var outbox = OutboxWatch(limit: settings().outboxAge)
+        var (devices, series) = (LimitWatch(.devices), LimitWatch(.series))
         var sources: [SourceWatch] = []
         var disks: [IdentifierText: DiskWatch] = [:]
         var turn = 0
@@ -70,6 +73,9 @@ final class StateWatch: Sendable {
             for (name, summary) in looks.sinks() {
                 sinks[IdentifierText(name), default: SinkWatch(name)].entries(summary, at: .now).forEach(notes)
             }
+            let (met, most) = looks.introductions()
+            devices.entries(met.map(\.devices), limit: most.maxDevices).forEach(notes)
+            series.entries(met.map(\.series), limit: most.maxSeries).forEach(notes)
             if isLast { return }
             let limits = settings()
             outbox.follow(limit: limits.outboxAge)
