@@ -241,6 +241,10 @@ datagrams: build ## Print what a datagram costs beside a receiver in C, and how 
 growth: build ## Print how cost and memory grow with series, windows and templates
 	KYMO=$(KYMO) Benchmarks/growth.sh
 
+.PHONY: bench-kafka
+bench-kafka: build .venv/ready ## Measure a source of Kafka: readings per second of one instance, of two, and of librdkafka alone
+	KYMO=$(KYMO) KYMO_PYTHON=.venv/bin/python Benchmarks/kafka.sh
+
 .PHONY: bench-postgres
 bench-postgres: build ## Measure a sink of PostgreSQL: rows per second beside one INSERT for each
 	KYMO=$(KYMO) Benchmarks/postgres.sh

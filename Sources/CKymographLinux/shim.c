@@ -216,6 +216,16 @@ int kymo_wait_either(int first, int second, int timeout_ms) {
     return (waits[0].revents != 0) | (waits[1].revents != 0) << 1;
 }
 
+int kymo_wait_socket(int socket, int writes, int event, int timeout_ms) {
+    struct pollfd waits[2] = {
+        {.fd = socket, .events = (short)(POLLIN | (writes ? POLLOUT : 0))}, {.fd = event, .events = POLLIN}};
+    if (poll(waits, 2, timeout_ms) <= 0) return 0;
+    uint64_t count;
+    if (waits[1].revents && read(event, &count, sizeof count) < 0) waits[1].revents = 0;
+    int reads = (waits[0].revents & (POLLIN | POLLHUP | POLLERR)) != 0;
+    return reads | ((waits[0].revents & POLLOUT) != 0) << 1 | (waits[1].revents != 0) << 2;
+}
+
 int kymo_reserve(int fd, long offset, long count) { return result(fallocate(fd, FALLOC_FL_KEEP_SIZE, offset, count)); }
 
 int kymo_rename_exclusive(const char *from, const char *to) {

@@ -7,9 +7,13 @@ Prints "listening on PORT", and answers there by HTTP:
   /brokers                   HOST:PORT of each, with commas in between
   /messages[?topic=NAME]     a line for each message that is stored: partition, offset, key, value, headers, time
   /down?broker=N, /up?…      a broker goes, and comes back
-  /errors?codes=6,29         Kafka error codes, one for each request to produce that follows
+  /errors?codes=6,29[&of=N]  Kafka error codes, one for each request to produce (of=1: to fetch, 8: to commit) that follows
   /refuse?code=29            the topic answers every request with this code; 0 ends that
   /create?topic=NAME         makes a topic
+  /positions?group=NAME      a line for each partition: the position of the group, or -1
+  /position?group=NAME&partition=N&offset=N   sets one
+and by POST:
+  /records                   stores the lines of the body, each as JSON: {"partition": N, "value": TEXT or null}
 """
 import argparse
 import ctypes
@@ -17,12 +21,12 @@ import json
 import threading
 from urllib.parse import parse_qs, urlsplit
 
-from confluent_kafka import Consumer, TopicPartition
+from confluent_kafka import Consumer, Producer, TopicPartition
 from confluent_kafka.admin import AdminClient
 
 from answering import Answering, serve
 
-PRODUCE = 0
+PRODUCE = "0"
 
 parser = argparse.ArgumentParser()
 parser.add_argument("--brokers", type=int, default=3)
@@ -46,10 +50,10 @@ def create(topic):
     library.rd_kafka_mock_topic_create(cluster, topic.encode(), options.partitions, min(3, options.brokers))
 
 
-def errors(codes):
+def errors(codes, kind):
     list_of_codes = (ctypes.c_int * len(codes))(*codes)
     library.rd_kafka_mock_push_request_errors_array(
-        cluster, ctypes.c_int16(PRODUCE), ctypes.c_size_t(len(codes)), list_of_codes)
+        cluster, ctypes.c_int16(kind), ctypes.c_size_t(len(codes)), list_of_codes)
 
 
 def text(value):
@@ -83,7 +87,50 @@ def messages(topic):
     return found
 
 
+def produce(lines):
+    """Stores records, and waits until they are."""
+    failures = []
+    producer = Producer({"bootstrap.servers": brokers, "acks": "all", "linger.ms": 5})
+    for line in lines:
+        record = json.loads(line)
+        while True:
+            try:
+                producer.produce(
+                    options.topic, record["value"], partition=record["partition"],
+                    on_delivery=lambda error, _: failures.append(error) if error else None)
+                break
+            except BufferError:
+                producer.poll(0.1)
+        producer.poll(0)
+    if producer.flush(60) or failures:
+        raise RuntimeError(f"not all is stored: {failures[:3]}")
+
+
+def with_group(group, act):
+    consumer = Consumer({"bootstrap.servers": brokers, "group.id": group, "enable.auto.commit": False})
+    try:
+        return act(consumer)
+    finally:
+        consumer.close()
+
+
+def positions(group):
+    everywhere = [TopicPartition(options.topic, number) for number in range(options.partitions)]
+    found = with_group(group, lambda consumer: consumer.committed(everywhere, timeout=20))
+    return "".join(f"{max(place.offset, -1)}\n" for place in sorted(found, key=lambda place: place.partition))
+
+
+def set_position(group, partition, offset):
+    place = TopicPartition(options.topic, partition, offset)
+    with_group(group, lambda consumer: consumer.commit(offsets=[place], asynchronous=False))
+
+
 class Handler(Answering):
+    def do_POST(self):
+        body = self.rfile.read(int(self.headers["Content-Length"]))
+        produce(body.decode().splitlines())
+        self.answer(200)
+
     def do_GET(self):
         parts = urlsplit(self.path)
         asked = {name: values[0] for name, values in parse_qs(parts.query).items()}
@@ -100,11 +147,15 @@ class Handler(Answering):
         elif path == "/up":
             library.rd_kafka_mock_broker_set_up(cluster, int(asked["broker"]))
         elif path == "/errors":
-            errors([int(code) for code in asked["codes"].split(",")])
+            errors([int(code) for code in asked["codes"].split(",")], int(asked.get("of", PRODUCE)))
         elif path == "/refuse":
             library.rd_kafka_mock_topic_set_error(cluster, options.topic.encode(), int(asked["code"]))
         elif path == "/create":
             create(asked["topic"])
+        elif path == "/positions":
+            return positions(asked["group"])
+        elif path == "/position":
+            set_position(asked["group"], int(asked["partition"]), int(asked["offset"]))
         return ""
 
 

@@ -100,6 +100,7 @@ struct AllowedImports {
             Captures:
             Configuration/Values:
             MQTT: System Configuration/Values
+            Kafka: System
             Ingest/Peers: System Crypto Configuration/Values
             Ingest: System Configuration/Values Ingest/Peers
             HTTP: System Crypto/TLS Ingest
@@ -107,9 +108,10 @@ struct AllowedImports {
             Ingest/Framing: System Ingest/Peers Captures Configuration/Values MQTT Ingest HTTP Ingest/Compression
                 Crypto
             Ingest/AppleHealth: Configuration/Values Ingest Ingest/Framing Ingest/Compression
-            Ingest/Sources: System Crypto/TLS Ingest/Peers Configuration/Values MQTT Ingest Ingest/Framing
-                Ingest/AppleHealth
-            Ingest/Lane: System Crypto/TLS Ingest/Peers Ingest Ingest/Framing Ingest/Sources
+            Ingest/Kafka: System Kafka Configuration/Values Ingest Ingest/Framing
+            Ingest/Sources: System Crypto/TLS Ingest/Peers Configuration/Values MQTT Kafka Ingest Ingest/Framing
+                Ingest/AppleHealth Ingest/Kafka
+            Ingest/Lane: System Crypto/TLS Ingest/Peers Ingest Ingest/Framing Ingest/Kafka Ingest/Sources
             Sinks/Outbox: System
             Sinks: System Crypto/Seal
             Sinks/Files: System Crypto/Seal Sinks
@@ -129,13 +131,13 @@ struct AllowedImports {
             Sinks/Events: Sinks/Outbox Sinks/Server/Delivery
             Sinks/EventHub: System Crypto Sinks/Outbox Sinks/Events Sinks/Server Sinks/Server/HTTP
                 Sinks/Server/Channel Sinks/Server/Delivery
-            Sinks/Kafka: System Sinks/Outbox Sinks/Events Sinks/Server Sinks/Server/Channel Sinks/Server/Delivery
+            Sinks/Kafka: System Kafka Sinks/Outbox Sinks/Events Sinks/Server Sinks/Server/Channel Sinks/Server/Delivery
             Sinks/Postgres: System Sinks/Outbox Sinks/Server Sinks/Server/Channel Sinks/Server/Delivery
             Tap: Ingest
             Telemetry: System Ingest Ingest/Peers Sinks/Outbox
             Sinks/Kinds: System Crypto/TLS Configuration/Values Sinks/Outbox Sinks Sinks/Files Sinks/Server
                 Sinks/Server/HTTP Sinks/Server/Authorization Sinks/Server/Access Sinks/Server/Responses
-                Sinks/Server/Delivery Sinks/Events Sinks/EventHub Sinks/Kafka
+                Sinks/Server/Delivery Sinks/Events Sinks/EventHub Kafka Sinks/Kafka
                 Sinks/Postgres Telemetry
             Comparison: System Sinks/Server Sinks/Server/HTTP Sinks/Server/Access Sinks/Kinds
             Store/Migration: Sinks/Server
@@ -143,7 +145,7 @@ struct AllowedImports {
             Archive: System Crypto/Seal Store
             Configuration: System Crypto/Seal Log Configuration/Values MQTT Ingest Ingest/Compression Ingest/Peers
                 Ingest/Framing
-                Ingest/Sources Sinks/Files Sinks/Kinds Store Crypto Telemetry
+                Ingest/Kafka Ingest/Sources Sinks/Files Sinks/Kinds Store Crypto Telemetry
             Configuration/Printing: System Configuration/Values Ingest/Sources Sinks/Kinds Store Configuration
             Preview: System Configuration
             Ledger: System Ingest Ingest/Peers Sinks/Outbox Telemetry Store Archive Configuration

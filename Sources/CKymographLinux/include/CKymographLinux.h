@@ -153,6 +153,9 @@ int kymo_event_wait(int fd, int timeout_ms);
 /// Waits until one of two descriptors is readable: bit 0 for `first`, bit 1 for `second`, 0 on timeout. An event
 /// counter that is readable stays so until ``kymo_event_wait`` takes it.
 int kymo_wait_either(int first, int second, int timeout_ms);
+/// Waits until `socket` has bytes or has ended (bit 0), has room for bytes, where it `writes` (bit 1), or the event
+/// counter `event` was raised, which is taken (bit 2); 0 on timeout.
+int kymo_wait_socket(int socket, int writes, int event, int timeout_ms);
 
 /// Names the calling thread for top(1) and perf(1); the system keeps 15 bytes. (pthread_setname_np is a GNU call.)
 void kymo_thread_name(const char *name);

@@ -36,6 +36,7 @@ enum SettingsCheck {
                 .error, source.addressOrigin, "two sources have \(claim)",
                 advice: "remove one, or choose another address")
         }
+        TopicCheck.checkGroups(sources, log: &log)
         let brokers = sources.filter { $0.configuration.capabilities.contains(.broker) }
         for source in brokers where !seen.insert(IdentifierText(source.name)).inserted {
             log.add(
@@ -57,6 +58,7 @@ enum SettingsCheck {
         if let problem = configuration.address.problem(in: configuration) {
             log.add(.error, source.addressOrigin, problem.message, advice: problem.advice)
         }
+        TopicCheck.check(source, keepsNothing: settings.store.keeping == .nothing, log: &log)
         if let origin = source.origins["peers"], let problem = PeersFile.problem(of: configuration, mappings: mappings)
         {
             log.add(.error, origin, problem.message, advice: problem.advice)

@@ -94,6 +94,7 @@ enum SourceSettings {
     /// Settings that have no effect on some kinds of sources.
     static let limited: [LimitedSourceSetting] =
         [peers] + datagrams + [socketMode] + clients + AssociationSettings.all + BrokerSettings.all
+        + TopicSettings.all
 
     private static let peers = LimitedSourceSetting(
         setting: .single(

@@ -27,8 +27,13 @@ package struct SourceCounts: Hashable, Sendable {
     package var authFailures = AuthFailures()
     /// What a socket that speaks DTLS has not taken.
     package var associations = AssociationRefusals()
+    /// Records of a topic that could not be read, because it no longer had them, at most.
+    package var missedRecords: UInt64 = 0
     /// Streams that are open now: connections of clients, a serial line, standard input; associations of DTLS.
     package var openStreams: UInt64 = 0
+
+    /// How far the reading of a topic is; nil of other sources.
+    package var topic: KafkaProgress?
 
     /// Nothing received.
     package init() {}
@@ -47,7 +52,9 @@ package struct SourceCounts: Hashable, Sendable {
         proxyFailures += other.proxyFailures
         authFailures.add(other.authFailures)
         associations.add(other.associations)
+        missedRecords += other.missedRecords
         openStreams += other.openStreams
+        if let more = other.topic { topic = topic.map { $0.adding(more) } ?? more }
     }
 }
 
@@ -65,10 +72,12 @@ final class SourceCounters: Sendable {
     private let proxyFailures = Atomic<UInt64>(0)
     private let authFailures = Mutex(AuthFailures())
     private let associations = Mutex(AssociationRefusals())
+    private let missedRecords = Atomic<UInt64>(0)
     private let openStreams = Atomic<UInt64>(0)
+    private let topic = Mutex<KafkaProgress?>(nil)
 
-    /// Adds what a batch brought, but for ``SourceCounts/openStreams`` and ``SourceCounts/associations``; `kernelDrops`
-    /// too is what is new.
+    /// Adds what a batch brought, but for ``SourceCounts/openStreams``, ``SourceCounts/associations`` and
+    /// ``SourceCounts/topic``; `kernelDrops` too is what is new.
     func add(_ counts: SourceCounts) {
         datagrams.add(counts.datagrams, ordering: .relaxed)
         lines.add(counts.lines, ordering: .relaxed)
@@ -80,11 +89,15 @@ final class SourceCounters: Sendable {
         idleConnections.add(counts.idleConnections, ordering: .relaxed)
         tlsFailures.add(counts.tlsFailures, ordering: .relaxed)
         proxyFailures.add(counts.proxyFailures, ordering: .relaxed)
+        missedRecords.add(counts.missedRecords, ordering: .relaxed)
         if counts.authFailures != AuthFailures() { authFailures.withLock { $0.add(counts.authFailures) } }
     }
 
     /// Notes how many streams are open.
     func note(openStreams count: Int) { openStreams.store(UInt64(count), ordering: .relaxed) }
+
+    /// Notes how far the reading of a topic is.
+    func note(_ progress: KafkaProgress) { topic.withLock { $0 = progress } }
 
     /// Counts a datagram or client of DTLS that was not taken.
     func note(_ refusal: AssociationRefusal) { associations.withLock { $0[refusal] += 1 } }
@@ -104,7 +117,9 @@ final class SourceCounters: Sendable {
         counts.proxyFailures = proxyFailures.load(ordering: .relaxed)
         counts.authFailures = authFailures.withLock { $0 }
         counts.associations = associations.withLock { $0 }
+        counts.missedRecords = missedRecords.load(ordering: .relaxed)
         counts.openStreams = openStreams.load(ordering: .relaxed)
+        counts.topic = topic.withLock { $0 }
         return counts
     }
 }

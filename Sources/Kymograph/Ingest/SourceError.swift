@@ -10,6 +10,8 @@ public struct SourceError: Error, Hashable, Sendable, CustomStringConvertible {
         case permission
         /// The address is not well-formed, or names something that is not a socket.
         case invalidAddress
+        /// A setting beside the address, or a file that it names, cannot be used.
+        case settings
         /// There is no such device now.
         case missing
         /// Another failure of the system, with its errno.
@@ -25,7 +27,7 @@ public struct SourceError: Error, Hashable, Sendable, CustomStringConvertible {
     package var isRetriable: Bool {
         switch kind {
         case .addressInUse, .missing: true
-        case .permission, .invalidAddress: false
+        case .permission, .invalidAddress, .settings: false
         case .system(let code): [EAGAIN, EINTR, ENOMEM, ENOBUFS, EMFILE, ENFILE].contains(code)
         }
     }

@@ -234,7 +234,7 @@ package struct EnvironmentCheck {
                 add(.warning, source.addressOrigin, error.message, advice: "kymo run waits for it")
             case .addressInUse where running?.contains(IdentifierText(source.name)) ?? false:
                 notes.append("that one listens on \(address.name)")
-            case .addressInUse, .permission, .invalidAddress, .system:
+            case .addressInUse, .permission, .invalidAddress, .settings, .system:
                 add(PipelineError(error), source.addressOrigin)
             }
         }

@@ -174,7 +174,12 @@ extension PipelineError {
 
     init(_ error: SourceError) {
         message = error.message
-        if case .permission = error.kind { exitCode = ExitStatus.noPermission } else { exitCode = ExitStatus.osError }
+        exitCode =
+            switch error.kind {
+            case .permission: ExitStatus.noPermission
+            case .settings: ExitStatus.config
+            case .addressInUse, .invalidAddress, .missing, .system: ExitStatus.osError
+            }
     }
 
     init(_ error: SinkError) { self.init(message: error.message, exitCode: error.exitCode) }

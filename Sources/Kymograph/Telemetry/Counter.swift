@@ -74,7 +74,7 @@ struct CounterInput: Sendable {
 /// A line that people read, made of the phrases of counters in the order of the table.
 enum CounterLine: Sendable {
     /// Of the summary at exit.
-    case balance, rejected, withdrawn, kernelDropped, connections, missing, output, withheld, filtered, vetoed,
+    case balance, rejected, withdrawn, kernelDropped, connections, topics, missing, output, withheld, filtered, vetoed,
         passedOver, unwritten, leftOut, wrapped, reloads, undelivered
     /// Of a terminal that is watched.
     case live
@@ -87,8 +87,8 @@ enum CounterLine: Sendable {
 
     /// Those of the summary.
     static let summary: [CounterLine] = [
-        .balance, .rejected, .withdrawn, .kernelDropped, .connections, .missing, .output, .withheld, .filtered,
-        .vetoed, .passedOver, .unwritten, .leftOut, .wrapped, .reloads, .undelivered,
+        .balance, .rejected, .withdrawn, .kernelDropped, .connections, .topics, .missing, .output, .withheld,
+        .filtered, .vetoed, .passedOver, .unwritten, .leftOut, .wrapped, .reloads, .undelivered,
     ]
 }
 

@@ -1,6 +1,8 @@
 /// Counters of what sources read.
 enum SourceRows {
-    static let rows: [Counter] = [
+    static let rows: [Counter] = all + topics
+
+    private static let all: [Counter] = [
         .ofSources(
             "kymo_source_messages_total", unit: "messages",
             "Datagrams, messages, lines and frames, those that are too long or broken included"
@@ -98,11 +100,47 @@ enum SourceRows {
         ) { Int($0.counts.openStreams) },
     ]
 
+    /// Of topics of Kafka.
+    private static let topics: [Counter] = [
+        .ofTopics(
+            "kymo_source_records_missed_total", .counter, unit: "records",
+            "Records of a topic that could not be read, at most: it no longer had them",
+            [.ifAny(.topics, "missed records "), .ifAny(.source, ", missed records ")]
+        ) { counts, _ in Int(counts.missedRecords) },
+        .ofTopics(
+            "kymo_source_records_behind", .gauge, unit: "records",
+            "Records of a topic that were not read yet, as its brokers last said how many there are"
+        ) { _, topic in topic.behind },
+        .ofTopics(
+            "kymo_source_partitions_halted", .gauge, unit: "partitions",
+            "Partitions of a topic that are read no more, because what comes may not be what was to come",
+            [.ifAny(.source, ", halted partitions ")]
+        ) { _, topic in topic.halted },
+        .ofTopics(
+            "kymo_source_topic_up", .gauge, unit: "sources",
+            "Whether records of a topic can come, of all partitions, and its group takes positions"
+        ) { _, topic in topic.isUp ? 1 : 0 },
+    ]
+
     /// The total, and what each socket has lost.
     @Sendable private static func kernelDrops(_ context: CounterPhrase.Context) -> String? {
         let sockets = context.input.run?.kernelDropsBySource ?? []
         let drops = sockets.map { "\($0.source) \($0.count)" }.joined(separator: ", ")
         let total = context.input.run?.kernelDropped ?? context.value
         return "kernel-dropped \(total)\(drops.isEmpty ? "" : " (\(drops))")"
+    }
+}
+
+extension Counter {
+    /// A row for each source that is a topic.
+    fileprivate static func ofTopics(
+        _ name: String, _ kind: Kind, unit: String, _ help: String, _ phrases: [CounterPhrase] = [],
+        _ value: @escaping @Sendable (SourceCounts, KafkaProgress) -> Int
+    ) -> Counter {
+        Counter(name: name, kind: kind, unit: unit, labels: ["source"], help: help, phrases: phrases) { input in
+            (input.run?.sources ?? []).compactMap { source in
+                source.counts.topic.map { ([source.name], Double(value(source.counts, $0))) }
+            }
+        }
     }
 }

@@ -25,6 +25,9 @@ struct KafkaRun {
         brokers = try Self.get(cluster, "/brokers")
     }
 
+    /// What the cluster answers to `path`.
+    func answer(_ path: String) throws -> String { try Self.get(cluster, path) }
+
     private static func get(_ cluster: TestServer, _ path: String) throws -> String {
         let done = try ChildProcess("curl", ["-sS", "-m", "60", cluster.url(path)]).finish()
         return String(decoding: done.output, as: UTF8.self)

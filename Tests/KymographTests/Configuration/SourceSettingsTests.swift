@@ -61,8 +61,8 @@ import Testing
         ),
         (
             "sources:\n- mappings: reading",
-            "2:3: error: sources[0]: nothing to listen to is named; add one of udp, tcp, http, mllp, mqtt, unix, seqpacket, "
-                + "unixgram, serial, stdin"
+            "2:3: error: sources[0]: nothing to listen to is named; add one of udp, tcp, http, mllp, mqtt, kafka, unix, "
+                + "seqpacket, unixgram, serial, stdin"
         ),
         (
             "sources:\n- stdin: true\n- udp: 127.0.0.1:1\n  unix: a.sock",
@@ -86,14 +86,14 @@ import Testing
         (
             "sources:\n- stdin: true\n  colour: red",
             "3:3: error: sources[0]: unknown key 'colour'; the keys of a source are "
-                + "udp, tcp, http, mllp, mqtt, unix, seqpacket, unixgram, serial, stdin, mappings, deviceMapping, "
+                + "udp, tcp, http, mllp, mqtt, kafka, unix, seqpacket, unixgram, serial, stdin, mappings, deviceMapping, "
                 + "fhirMapping, framing, name, defaultDevice, "
                 + "defaultPatient, types, tags, until, whenFull, timezone, peers, receiveBuffer, coalesce, socketMode, "
                 + "connections, "
                 + "connectionsPerPeer, proxies, idleLimit, certificateFile, certificateKeyFile, caFile, crlFile, "
                 + "clientCAFile, clientCRLFile, "
                 + "insecure, pskFile, pskCCM8, associations, associationsPerPeer, handshakeRate, associationIdle, topics, qos, sharded, receiveMaximum, mqttVersion, clientId, user, passwordFile, "
-                + "keepAlive, sessionExpiry, statusTopic"
+                + "keepAlive, sessionExpiry, statusTopic, group, partitions, startAt, propertiesFile"
         ),
         (
             "sources:\n- stdin: false",

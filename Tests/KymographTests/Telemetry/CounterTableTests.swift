@@ -28,6 +28,8 @@ import Testing
         (source.counts.rejected, source.counts.kernelDrops, source.counts.connections) = (29, 31, 37)
         (source.counts.refusedConnections, source.counts.idleConnections) = (41, 43)
         source.counts.openStreams = 379
+        source.counts.missedRecords = 9_301
+        source.counts.topic = KafkaProgress(behind: 9_303, halted: 9_305, isUp: true)
         source.counts.tlsFailures = 383
         for (place, reason) in AuthFailure.allCases.enumerated() {
             source.counts.authFailures[reason] = UInt64(9_101 + place)

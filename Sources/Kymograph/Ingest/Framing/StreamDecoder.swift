@@ -13,6 +13,7 @@ enum StreamDecoder {
     case requests(HTTPIngestProtocol)
     case acknowledged(MLLPProtocol)
     case messages(MQTTProtocol)
+    case records(RecordProtocol)
     case custom(any StreamProtocol)
 
     /// Opens `framing` for one stream whose payloads have at most `cap` bytes.
@@ -40,6 +41,7 @@ enum StreamDecoder {
         case .requests(let requests): requests
         case .acknowledged(let messages): messages
         case .messages(let messages): messages
+        case .records(let records): records
         case .custom(let custom): custom
         }
     }
@@ -57,6 +59,7 @@ enum StreamDecoder {
         case .requests(let requests): requests.kept
         case .acknowledged(let messages): messages.kept
         case .messages(let messages): messages.kept
+        case .records(let records): records.kept
         case .custom(let custom): custom.kept
         }
     }
@@ -76,6 +79,7 @@ enum StreamDecoder {
         case .requests(let requests): requests.take(piece, &intake, to: &consumer)
         case .acknowledged(let messages): messages.take(piece, &intake, to: &consumer)
         case .messages(let messages): messages.take(piece, &intake, to: &consumer)
+        case .records(let records): records.take(piece, &intake, to: &consumer)
         case .custom(let custom): custom.take(piece, &intake, to: &consumer)
         }
     }
@@ -96,6 +100,7 @@ enum StreamDecoder {
         case .requests(let requests): requests.end(ending, rest, &intake, to: &consumer)
         case .acknowledged(let messages): messages.end(ending, rest, &intake, to: &consumer)
         case .messages(let messages): messages.end(ending, rest, &intake, to: &consumer)
+        case .records(let records): records.end(ending, rest, &intake, to: &consumer)
         case .custom(let custom): custom.end(ending, rest, &intake, to: &consumer)
         }
     }
@@ -106,7 +111,7 @@ enum StreamDecoder {
         case .requests(let requests): requests.hasExpired(after: passed)
         case .acknowledged(let messages): messages.hasExpired(after: passed)
         case .custom(let custom): custom.hasExpired(after: passed)
-        case .lines, .frames, .capture, .documents, .table, .recognising, .inflating, .messages: false
+        case .lines, .frames, .capture, .documents, .table, .recognising, .inflating, .messages, .records: false
         }
     }
 }

@@ -85,7 +85,7 @@ package final class Lane: Sendable {
         case .listener(let listener): listener.tls?.renewedExpiry()
         case .associations(let associations): associations.tls.renewedExpiry()
         case .broker(let broker): broker.tls?.expiry
-        case .datagrams, .stream, .returningStream: nil
+        case .datagrams, .stream, .returningStream, .records: nil
         }
     }
 
@@ -107,10 +107,12 @@ package final class Lane: Sendable {
     package func run(_ consumer: inout some PayloadConsumer & ~Copyable) throws(SourceError) -> End {
         precondition(!hasRun.exchange(true, ordering: .relaxed), "a lane runs once")
         defer {
-            for source in inbox.end() {
+            let sources = inbox.end()
+            for source in sources {
                 source.opened.close()
                 source.counters.note(openStreams: 0)
             }
+            for source in sources { source.opened.waitForEnd() }
         }
         var loop = LaneLoop(inbox, readiness: try Readiness(), holds: holds, live: live)
         try loop.start(stopEvent: stopEvent)

@@ -121,7 +121,7 @@ extension LaneLoop {
     func isDatagram(_ index: Int) -> Bool {
         switch sources[index].opened.form {
         case .datagrams, .associations: !sources[index].isGone
-        case .listener, .stream, .returningStream, .broker: false
+        case .listener, .stream, .returningStream, .broker, .records: false
         }
     }
 }

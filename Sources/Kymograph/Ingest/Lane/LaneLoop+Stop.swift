@@ -19,6 +19,7 @@ extension LaneLoop {
         try reopenStreams(now, &consumer)
         if !associations.isEmpty { tendAssociations(now, &consumer) }
         if !brokers.isEmpty { try tendBrokers(now, countedTime, &consumer) }
+        try tendFeeds(now, &consumer)
         consumer.batchBegin()
         consumer.idled()
     }
@@ -49,7 +50,7 @@ extension LaneLoop {
             refreshDrops(index)
             endAssociations(of: index)
         case .listener(let listener): try drainListener(index, listener, &consumer)
-        case .stream, .returningStream, .broker: break
+        case .stream, .returningStream, .broker, .records: break
         }
     }
 
@@ -125,7 +126,7 @@ extension LaneLoop {
     private func queuedChunks(of form: OpenedSource.Form) -> Int {
         switch form {
         case .stream, .datagrams, .associations: 0
-        case .returningStream, .broker: LaneLoop.queuedLineBytes / StreamTable.chunkBytes
+        case .returningStream, .broker, .records: LaneLoop.queuedLineBytes / StreamTable.chunkBytes
         case .listener(let listener): listener.queuedBytes / StreamTable.chunkBytes
         }
     }

@@ -111,6 +111,8 @@ struct LaneLoop: ~Copyable {
         case .returningStream where source.opened.descriptor.raw < 0: lostStreams[index] = LostStream(at: lastIdle)
         case .broker(let broker):
             brokers[index] = BrokerConnection(broker, longest: source.configuration.lineCap, at: lastIdle)
+        // Opened with the first look at it.
+        case .records: lostStreams[index] = LostStream(at: lastIdle)
         case .stream, .returningStream:
             try open(Stream(source.opened.descriptor, source: index, configuration: source.configuration))
         }
@@ -197,7 +199,7 @@ struct LaneLoop: ~Copyable {
             case .listener(let listener):
                 hasEmptied = false
                 try accept(index, listener, &consumer)
-            case .stream, .returningStream, .broker: break
+            case .stream, .returningStream, .broker, .records: break
             }
         case .connection:
             hasEmptied = false

@@ -65,12 +65,12 @@ final class Stream {
         if case .bytes(.messages(let messages)) = content { messages.fail(reason) }
     }
 
-    /// A stream of source `source`; `listener` is what its client has connected to, and `messages` reads
-    /// those of a broker.
+    /// A stream of source `source`; `listener` is what its client has connected to, `messages` reads those of a
+    /// broker, and `records` those of a topic.
     init(
         _ descriptor: Descriptor, source: Int, configuration: SourceConfiguration,
         listener: OpenedSource.Listener? = nil, peer: Peer? = nil, proxyHeader: ProxyHeader? = nil,
-        transport: StreamTransport = .plain, messages: MQTTProtocol? = nil
+        transport: StreamTransport = .plain, messages: MQTTProtocol? = nil, records: RecordProtocol? = nil
     ) {
         self.descriptor = descriptor
         self.transport = transport
@@ -78,7 +78,9 @@ final class Stream {
         self.peer = peer ?? (messages?.namesSenders ?? false ? .topic : nil)
         self.source = source
         let decoder =
-            messages.map { .messages($0) } ?? listener?.requests.map { .requests(HTTPIngestProtocol($0)) }
+            messages.map { .messages($0) } ?? records.map { .records($0) } ?? listener?.requests.map {
+                .requests(HTTPIngestProtocol($0))
+            }
             ?? listener?.messages.map { .acknowledged(MLLPProtocol($0, cap: configuration.lineCap)) }
             ?? StreamDecoder(configuration)
         let hasMessages = listener?.hasMessages ?? false

@@ -14,7 +14,7 @@ package struct IngestKinds: Sendable {
     package static let builtIn = IngestKinds(
         sources: [
             UDPSource.descriptor, TCPSource.descriptor, HTTPSource.descriptor, MLLPSource.descriptor,
-            MQTTSource.descriptor, UnixStreamSource.descriptor, UnixMessageSource.descriptor,
+            MQTTSource.descriptor, KafkaSource.descriptor, UnixStreamSource.descriptor, UnixMessageSource.descriptor,
             UnixDatagramSource.descriptor, SerialLine.descriptor,
             StandardInputSource.descriptor,
         ],

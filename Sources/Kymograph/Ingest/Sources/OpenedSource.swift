@@ -18,6 +18,8 @@ public struct OpenedSource: Sendable {
         case returningStream(reopen: Reopen)
         /// A broker, to which a lane connects again and again.
         case broker(Broker)
+        /// A topic, which a thread of its own reads for the lane.
+        case records(Records)
     }
 
     /// Opens a stream again.
@@ -46,6 +48,12 @@ public struct OpenedSource: Sendable {
             (self.address, self.mayBeRemote, self.tls) = (address, mayBeRemote, tls)
             (self.settings, self.clientID) = (settings, clientID)
         }
+    }
+
+    /// A topic of records.
+    public struct Records: Sendable {
+        /// What reads it.
+        let feed: KafkaFeed
     }
 
     /// What clients of a socket of datagrams must speak.
@@ -136,8 +144,14 @@ public struct OpenedSource: Sendable {
 
     /// Closes the socket and removes its file. Once: a later file at the path may have got the same inode number.
     func close() {
+        if case .records(let records) = form { records.feed.close() }
         guard descriptor.raw >= 0 else { return }
         file?.remove()
         descriptor.close()
+    }
+
+    /// Waits until what it has begun on other threads has ended, but not for ever; behind ``close()``.
+    func waitForEnd() {
+        if case .records(let records) = form { records.feed.wait() }
     }
 }

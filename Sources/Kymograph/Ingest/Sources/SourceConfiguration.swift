@@ -44,6 +44,8 @@ public struct SourceConfiguration: Sendable {
     public package(set) var isInsecure = false
     /// What a broker is asked for; sources of brokers only.
     package var mqtt = MQTTSettings()
+    /// What is read of a topic; sources of topics only.
+    package var kafka = KafkaReading()
     /// What the configuration calls the source; empty for the name of its address.
     package var statedName = ""
 
@@ -76,7 +78,7 @@ public struct SourceConfiguration: Sendable {
     /// session. The system drops what comes by datagrams and serial lines.
     var canWait: Bool {
         if capabilities.contains(.broker) { return mqtt.keepsMessages }
-        return !capabilities.isDisjoint(with: [.clients, .ends])
+        return !capabilities.isDisjoint(with: [.clients, .ends, .records])
     }
 
     /// Whether the limits of clients are those of `other`.

@@ -85,6 +85,8 @@ public struct SourceCapabilities: OptionSet, Sendable {
     package static let associations = SourceCapabilities(rawValue: 1 << 12)
     /// It is a broker, to which kymo connects.
     package static let broker = SourceCapabilities(rawValue: 1 << 9)
+    /// It is a topic of records, which keeps what is not read.
+    package static let records = SourceCapabilities(rawValue: 1 << 13)
     /// A payload may have begun before the source was opened, and go on after it has gone.
     public static let openEnds = SourceCapabilities(rawValue: 1 << 7)
 }

@@ -152,7 +152,8 @@ final class KafkaEngine: DeliveryWork {
         switch fault.kind {
         case .insecure, .refused, .unfit: fail(fault)
         case .unreachable where fault.isOfAllBrokers: fail(fault)
-        case .unreachable, .unable, .tooLarge, .content, .ended: lastError = (fault.message, clock.civil())
+        case .unreachable, .unable, .tooLarge, .content, .nowhere, .unreadable, .ended:
+            lastError = (fault.message, clock.civil())
         }
     }
 

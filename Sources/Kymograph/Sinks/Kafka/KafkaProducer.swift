@@ -45,22 +45,16 @@ struct KafkaMessage {
     private let ear = Ear()
     private let topic: String
 
-    /// Why librdkafka cannot be loaded; nil when it can.
-    static var loadingProblem: String? { unsafe kymo_kafka_load().map { unsafe String(cString: $0) } }
-
-    /// The version of librdkafka, which must be loaded.
-    static var version: String { unsafe String(cString: kymo_kafka_version()) }
-
     /// A producer with `properties` for `topic`. It rings the event `bell` when there is something to look at.
     ///
     /// - Throws: ``KafkaFault`` when a property is none, or they do not go together.
     init(_ properties: [KafkaProperty], topic: String, bell: Int32) throws(KafkaFault) {
         self.topic = topic
-        let all = unsafe try KafkaProducer.made(properties)
+        let all = unsafe try KafkaLibrary.made(properties)
         var calls = kymo_kafka_calls()
         unsafe calls.told = { context, number, error in
             guard let context = unsafe context else { return }
-            let fault = error == 0 ? nil : KafkaProducer.fault(error)
+            let fault = error == 0 ? nil : KafkaLibrary.fault(error)
             unsafe Unmanaged<Ear>.fromOpaque(context).takeUnretainedValue().news.told.append((number, fault))
         }
         unsafe calls.failed = { context, error, text in
@@ -69,7 +63,7 @@ struct KafkaMessage {
             unsafe Unmanaged<Ear>.fromOpaque(context).takeUnretainedValue().news.faults.append(fault)
         }
         let context = unsafe Unmanaged.passUnretained(ear).toOpaque()
-        let opened = unsafe KafkaProducer.saying { problem, size in
+        let opened = unsafe KafkaLibrary.saying { problem, size in
             unsafe kymo_kafka_open(all, calls, context, bell, problem, size)
         }
         guard let made = unsafe opened.result else { throw KafkaFault(.unfit, unsafe opened.problem) }
@@ -77,36 +71,6 @@ struct KafkaMessage {
     }
 
     deinit { unsafe kymo_kafka_close(producer) }
-
-    private static func made(_ properties: [KafkaProperty]) throws(KafkaFault) -> OpaquePointer {
-        guard let all = unsafe kymo_kafka_properties_new() else { throw KafkaFault(.unable, "there is no memory") }
-        for property in properties {
-            let set = unsafe saying { problem, size in
-                unsafe kymo_kafka_set(all, property.name, property.value, problem, size)
-            }
-            guard set.result != 0 else { continue }
-            unsafe kymo_kafka_properties_free(all)
-            // librdkafka's words quote the value, which may be a secret.
-            throw KafkaFault(.unfit, "\(property.place)librdkafka takes no such \(property.name)")
-        }
-        return unsafe all
-    }
-
-    /// The result of `body`, and what it wrote where it says what is wrong.
-    private static func saying<Result>(
-        _ body: (UnsafeMutablePointer<CChar>, Int) -> Result
-    ) -> (result: Result, problem: String) {
-        unsafe withUnsafeTemporaryAllocation(of: CChar.self, capacity: 512) { buffer in
-            unsafe buffer.initialize(repeating: 0)
-            guard let start = buffer.baseAddress else { preconditionFailure("it has 512 bytes") }
-            let result = unsafe body(start, buffer.count)
-            return (result, unsafe String(cString: start))
-        }
-    }
-
-    private static func fault(_ code: Int32) -> KafkaFault {
-        KafkaFault(code: Int(code), saying: unsafe String(cString: kymo_kafka_text(code)))
-    }
 
     func send(_ message: KafkaMessage, number: UInt64) throws(KafkaFault) {
         let names = unsafe message.headers.map { unsafe strdup($0.name) }
@@ -123,7 +87,7 @@ struct KafkaMessage {
                     kymo_kafka_piece(bytes: value.baseAddress, count: value.count), headers, headers.count, 0, number)
             }
         }
-        if error != 0 { throw KafkaProducer.fault(error) }
+        if error != 0 { throw KafkaLibrary.fault(error) }
     }
 
     func look() -> ProducerNews {
@@ -133,7 +97,7 @@ struct KafkaMessage {
     }
 
     var end: KafkaFault? {
-        let fatal = unsafe KafkaProducer.saying { unsafe kymo_kafka_fatal(producer, $0, $1) }
+        let fatal = unsafe KafkaLibrary.saying { unsafe kymo_kafka_fatal(producer, $0, $1) }
         return fatal.result == 0 ? nil : KafkaFault(.ended, "\(fatal.problem) (Kafka error \(fatal.result))")
     }
 
@@ -146,6 +110,6 @@ struct KafkaMessage {
         guard error != 0 else { return Int(count) }
         // That nobody answered in time says less than what was heard meanwhile, and most that of one broker.
         let heard = look().faults
-        throw heard.last { $0.kind != .unreachable } ?? heard.last { !$0.isOfAllBrokers } ?? KafkaProducer.fault(error)
+        throw heard.last { $0.kind != .unreachable } ?? heard.last { !$0.isOfAllBrokers } ?? KafkaLibrary.fault(error)
     }
 }

@@ -24,39 +24,22 @@ struct KafkaTarget: Sendable {
         return settings
     }
 
-    /// The file's properties behind those of kymo, which the file may overrule where it may name them.
+    /// What librdkafka is told of a producer.
     ///
-    /// - Throws: ``KafkaFault`` when the file cannot be read, names what it must not, or does not say how brokers on
-    ///   other machines are reached: it may be half written.
+    /// - Throws: As ``KafkaAccess/properties(of:_:)``.
     func allProperties() throws(KafkaFault) -> [KafkaProperty] {
-        let file = try fileProperties()
-        guard place.isLocal || file?.statesSecurity == true else {
-            throw KafkaFault(
-                .unfit, "it does not say security.protocol, without which brokers are reached in plain text")
-        }
-        return [
-            KafkaProperty(name: "bootstrap.servers", value: place.brokers),
-            KafkaProperty(name: "client.id", value: "kymo"),
-            // Each message is stored once and in order, by as many brokers as the topic wants, while a producer lives.
-            KafkaProperty(name: "enable.idempotence", value: "true"),
-            // Nothing is given up before kymo gives it up.
-            KafkaProperty(name: "message.timeout.ms", value: "0"),
-            // As clients in Java do it, so that theirs and these messages of a key are together.
-            KafkaProperty(name: "partitioner", value: "murmur2_random"),
-            KafkaProperty(name: "compression.type", value: "zstd"),
-            // The default since 2.0 only.
-            KafkaProperty(name: "ssl.endpoint.identification.algorithm", value: "https"),
-            KafkaProperty(name: "queue.buffering.max.messages", value: "\(2 * messages)"),
-        ] + (file?.all ?? [])
-    }
-
-    /// The file's properties; nil without a file.
-    private func fileProperties() throws(KafkaFault) -> KafkaProperties? {
-        guard let properties else { return nil }
-        let bytes: [UInt8]
-        do throws(SecretFault) { bytes = try properties.bytes().0 } catch {
-            throw KafkaFault(.unfit, error.message)
-        }
-        return try KafkaProperties(bytes, name: properties.path)
+        try KafkaAccess(place: place, file: properties).properties(
+            of: .producer,
+            [
+                // Each message is stored once and in order, by as many brokers as the topic wants, while a producer
+                // lives.
+                KafkaProperty(name: "enable.idempotence", value: "true"),
+                // Nothing is given up before kymo gives it up.
+                KafkaProperty(name: "message.timeout.ms", value: "0"),
+                // As clients in Java do it, so that theirs and these messages of a key are together.
+                KafkaProperty(name: "partitioner", value: "murmur2_random"),
+                KafkaProperty(name: "compression.type", value: "zstd"),
+                KafkaProperty(name: "queue.buffering.max.messages", value: "\(2 * messages)"),
+            ])
     }
 }

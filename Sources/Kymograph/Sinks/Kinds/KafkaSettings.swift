@@ -77,7 +77,7 @@ package struct KafkaSettings: SinkAddress {
 
     /// A library that is not there, and what is wrong with the file of properties.
     package func obstacles(_ opening: SinkOpening) -> [SinkObstacle] {
-        if let problem = KafkaProducer.loadingProblem {
+        if let problem = KafkaLibrary.problem {
             return [
                 SinkObstacle(
                     "\(opening.name): librdkafka cannot be loaded: \(problem); install it (on Debian: librdkafka1)",
@@ -113,7 +113,7 @@ package struct KafkaSettings: SinkAddress {
             let code =
                 switch error.kind {
                 case .refused: ExitStatus.noPermission
-                case .insecure, .unfit, .tooLarge, .content: ExitStatus.config
+                case .insecure, .unfit, .tooLarge, .content, .nowhere, .unreadable: ExitStatus.config
                 case .unreachable, .ended, .unable: ExitStatus.unavailable
                 }
             return [SinkObstacle("\(opening.name): \(error.message)", exitCode: code)]

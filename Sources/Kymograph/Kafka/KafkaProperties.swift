@@ -11,6 +11,11 @@ struct KafkaProperty: Hashable, Sendable {
 /// A file of properties of librdkafka, such as other clients of Kafka have: `name=value` in each line, `#` before a
 /// remark.
 struct KafkaProperties {
+    /// Who has them.
+    enum Role {
+        case producer, consumer
+    }
+
     /// What kymo sets itself, or what would have it load libraries or run commands.
     private static let refused: Set<IdentifierText> = [
         "bootstrap.servers", "metadata.broker.list", "enable.idempotence", "acks", "request.required.acks",
@@ -20,13 +25,19 @@ struct KafkaProperties {
         "internal.termination.signal",
     ]
 
+    /// What kymo sets itself besides, of a consumer: a producer with the same file passes over it.
+    private static let refusedToConsumers: Set<IdentifierText> = [
+        "group.id", "group.instance.id", "enable.auto.commit", "auto.commit.enable", "enable.auto.offset.store",
+        "auto.offset.reset", "enable.partition.eof", "isolation.level", "allow.auto.create.topics",
+    ]
+
     /// In their order.
     let all: [KafkaProperty]
 
-    /// Reads the file `name` of these `bytes`.
+    /// Reads the file `name` of these `bytes`, for a producer or a consumer.
     ///
     /// - Throws: ``KafkaFault`` with the line, without what is written there.
-    init(_ bytes: [UInt8], name: String) throws(KafkaFault) {
+    init(_ bytes: [UInt8], name: String, for role: Role = .producer) throws(KafkaFault) {
         guard let text = String(validating: bytes, as: UTF8.self) else {
             throw KafkaFault(.unfit, "\(name) is no UTF-8")
         }
@@ -44,7 +55,7 @@ struct KafkaProperties {
                 place: place)
             // Of properties of a topic, librdkafka takes both names.
             let name = property.name.hasPrefix("topic.") ? String(property.name.dropFirst(6)) : property.name
-            guard !KafkaProperties.refused.contains(IdentifierText(name)) else {
+            guard !KafkaProperties.isRefused(IdentifierText(name), to: role) else {
                 throw KafkaFault(
                     .unfit, "\(place)kymo decides on \(property.name), or would run other programs for it; remove it")
             }
@@ -54,6 +65,10 @@ struct KafkaProperties {
             found.append(property)
         }
         all = found
+    }
+
+    private static func isRefused(_ name: IdentifierText, to role: Role) -> Bool {
+        refused.contains(name) || role == .consumer && refusedToConsumers.contains(name)
     }
 
     /// Whether a command line takes `value` as it is: librdkafka has `kinit` run with it.

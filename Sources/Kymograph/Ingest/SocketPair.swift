@@ -39,6 +39,18 @@ struct SocketPair: Sendable {
         }
     }
 
+    /// Adds what has come from the lane to `bytes`, without waiting; false when the lane has gone.
+    func take(into bytes: inout [UInt8]) -> Bool {
+        var room = [UInt8](repeating: 0, count: 4_096)
+        while true {
+            // Safe: the array has as many bytes as the call is told.
+            let size = unsafe recv(program.raw, &room, room.count, Int32(MSG_DONTWAIT))
+            if size < 0 { return errno == EAGAIN || errno == EINTR }
+            guard size > 0 else { return false }
+            bytes += room[..<size]
+        }
+    }
+
     /// Makes ``receive()`` give what has come, and then 0.
     func hangUp() { _ = shutdown(program.raw, Int32(SHUT_RDWR)) }
 }

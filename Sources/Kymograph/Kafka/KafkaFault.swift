@@ -9,7 +9,7 @@ struct KafkaFault: Error, Hashable, Sendable {
         case unreachable
         /// TLS could not be agreed on.
         case insecure
-        /// The brokers do not let this client in, or not write there.
+        /// The brokers do not let this client in, or not do that there.
         case refused
         /// There is no such topic, or a property is none: somebody has to change something.
         case unfit
@@ -17,7 +17,11 @@ struct KafkaFault: Error, Hashable, Sendable {
         case tooLarge
         /// The topic will never take the message.
         case content
-        /// The producer has ended.
+        /// The partition has no record at the place that is to be read.
+        case nowhere
+        /// What the partition has there is damaged, or of a kind that librdkafka does not know.
+        case unreadable
+        /// The producer or consumer has ended.
         case ended
         /// The brokers cannot do it now: the same again, later.
         case unable
@@ -43,8 +47,8 @@ struct KafkaFault: Error, Hashable, Sendable {
         switch code {
         case KYMO_KAFKA_MESSAGE_TOO_LARGE, KYMO_KAFKA_BATCH_TOO_LARGE: .tooLarge
         case KYMO_KAFKA_INVALID_RECORD, KYMO_KAFKA_POLICY_VIOLATION: .content
-        case KYMO_KAFKA_TOPIC_FORBIDDEN, KYMO_KAFKA_CLUSTER_FORBIDDEN, KYMO_KAFKA_SASL_FAILED,
-            KYMO_KAFKA_AUTHENTICATION:
+        case KYMO_KAFKA_TOPIC_FORBIDDEN, KYMO_KAFKA_GROUP_FORBIDDEN, KYMO_KAFKA_CLUSTER_FORBIDDEN,
+            KYMO_KAFKA_SASL_FAILED, KYMO_KAFKA_AUTHENTICATION:
             .refused
         case KYMO_KAFKA_SSL: .insecure
         case KYMO_KAFKA_NO_TOPIC_OR_PARTITION, KYMO_KAFKA_TOPIC_NAME, KYMO_KAFKA_UNKNOWN_TOPIC,
@@ -52,6 +56,8 @@ struct KafkaFault: Error, Hashable, Sendable {
             .unfit
         case KYMO_KAFKA_TRANSPORT, KYMO_KAFKA_RESOLVE, KYMO_KAFKA_ALL_BROKERS_DOWN: .unreachable
         case KYMO_KAFKA_FATAL: .ended
+        case KYMO_KAFKA_NO_SUCH_OFFSET: .nowhere
+        case KYMO_KAFKA_BAD_MESSAGE, KYMO_KAFKA_BAD_COMPRESSION, KYMO_KAFKA_NOT_IMPLEMENTED: .unreadable
         default: .unable
         }
     }
@@ -59,17 +65,9 @@ struct KafkaFault: Error, Hashable, Sendable {
     /// Whether no broker that is known answers.
     var isOfAllBrokers: Bool { code == KYMO_KAFKA_ALL_BROKERS_DOWN }
 
+    /// Whether it will not pass by itself.
+    var isLasting: Bool { kind == .unfit || kind == .refused || kind == .insecure }
+
     /// Whether one message is to blame, not the brokers.
     var isOfContent: Bool { kind == .tooLarge || kind == .content }
-
-    /// The same for an operator.
-    var trouble: DeliveryTrouble {
-        switch kind {
-        case .unreachable: DeliveryTrouble(.unreachable, message)
-        case .insecure: DeliveryTrouble(.insecure, message, isDefinite: true)
-        case .refused: DeliveryTrouble(.credentialsRefused, message, isDefinite: true)
-        case .unfit: DeliveryTrouble(.unfit, message, isDefinite: true)
-        case .tooLarge, .content, .ended, .unable: DeliveryTrouble(.refusing, message)
-        }
-    }
 }

@@ -78,6 +78,12 @@ package struct KafkaPlace: Hashable, Sendable {
         return parts.count == 4 && parts[0] == "127" && parts.allSatisfy { UInt8($0) != nil }
     }
 
+    /// Whether `other` is the same topic, at one broker at least that both name.
+    func isSame(as other: KafkaPlace) -> Bool {
+        let (mine, theirs) = (brokers.split(separator: ","), other.brokers.split(separator: ","))
+        return topic.utf8.elementsEqual(other.topic.utf8) && !Set(mine).isDisjoint(with: theirs)
+    }
+
     /// The same without its scheme, for names.
     var name: String { String(text.dropFirst(KafkaPlace.scheme.count)) }
 }

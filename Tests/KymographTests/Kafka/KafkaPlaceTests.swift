@@ -47,7 +47,7 @@ import Testing
 
     /// librdkafka says what is no property; the line is named, and not the value.
     @Test func whatLibrdkafkaDoesNotTake() throws {
-        #expect(KafkaProducer.loadingProblem == nil, "librdkafka1 is part of the set-up")
+        #expect(KafkaLibrary.problem == nil, "librdkafka1 is part of the set-up")
         let property = KafkaProperty(name: "sasl.passwort", value: "secret", place: "p:9: ")
         let error = #expect(throws: KafkaFault.self) { try KafkaProducer([property], topic: "t", bell: -1) }
         #expect(error?.message == "p:9: librdkafka takes no such sasl.passwort")

@@ -1,0 +1,46 @@
+/// Partitions of which brokers are to say which records they have.
+struct PartitionQuestions {
+    /// One of them.
+    struct Question {
+        /// The group's position; nil for none, and where the partition was read before.
+        var known: Int64?
+        /// Where it is read from without one.
+        var beginning: KafkaReading.Beginning
+        /// Since when brokers say that it ends before that.
+        fileprivate var shortSince: ContinuousClock.Instant?
+    }
+
+    /// How long a partition that ends before its position is asked for again: the end that brokers tell is that of the
+    /// last transaction which is complete, and tools set positions behind that.
+    private static let patience = Duration.seconds(15)
+
+    private var all: [Int32: Question] = [:]
+
+    /// Whether there are none.
+    var isEmpty: Bool { all.isEmpty }
+    /// How many there are.
+    var count: Int { all.count }
+    /// Their partitions, in rising order.
+    var numbers: [Int32] { all.keys.sorted() }
+
+    /// Whether `partition` is one of them.
+    func has(_ partition: Int32) -> Bool { all[partition] != nil }
+
+    /// That of `partition`.
+    subscript(partition: Int32) -> Question? { all[partition] }
+
+    /// Adds that of `partition`.
+    mutating func add(_ partition: Int32, known: Int64?, beginning: KafkaReading.Beginning) {
+        all[partition] = Question(known: known, beginning: beginning)
+    }
+
+    /// Whether `partition`, which ends before its position, has done so for long enough.
+    mutating func hasWaited(_ partition: Int32, _ now: ContinuousClock.Instant) -> Bool {
+        let since = all[partition]?.shortSince ?? now
+        all[partition]?.shortSince = since
+        return now - since >= Self.patience
+    }
+
+    /// Forgets that of `partition`.
+    mutating func remove(_ partition: Int32) { all[partition] = nil }
+}
