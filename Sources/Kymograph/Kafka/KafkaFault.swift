@@ -57,7 +57,9 @@ struct KafkaFault: Error, Hashable, Sendable {
         case KYMO_KAFKA_TRANSPORT, KYMO_KAFKA_RESOLVE, KYMO_KAFKA_ALL_BROKERS_DOWN: .unreachable
         case KYMO_KAFKA_FATAL: .ended
         case KYMO_KAFKA_NO_SUCH_OFFSET: .nowhere
-        case KYMO_KAFKA_BAD_MESSAGE, KYMO_KAFKA_BAD_COMPRESSION, KYMO_KAFKA_NOT_IMPLEMENTED: .unreadable
+        case KYMO_KAFKA_BAD_MESSAGE, KYMO_KAFKA_BAD_COMPRESSION, KYMO_KAFKA_NOT_IMPLEMENTED,
+            KYMO_KAFKA_CORRUPT_MESSAGE, KYMO_KAFKA_UNSUPPORTED_COMPRESSION:
+            .unreadable
         default: .unable
         }
     }

@@ -91,9 +91,9 @@ final class KafkaFeed: Sendable {
     // MARK: The thread
 
     private func run() {
-        var readers: [Int32: PartitionReader] = [:]
+        var places = KafkaPlaces()
         while let pair = nextPair() {
-            serve(pair, &readers)
+            serve(pair, &places)
             pair.program.close()
         }
         shared.withLock { $0.hasEnded = true }
@@ -112,15 +112,15 @@ final class KafkaFeed: Sendable {
         }
     }
 
-    /// Reads the topic until the lane closes its socket; `readers` are the partitions as they were left, and are left.
-    private func serve(_ pair: SocketPair, _ readers: inout [Int32: PartitionReader]) {
+    /// Reads the topic until the lane closes its socket; `places` are where it was left, and is left.
+    private func serve(_ pair: SocketPair, _ places: inout KafkaPlaces) {
         var conversation = LaneConversation(pair, bell: bell, longest: longest)
         var (failures, told): (Int, String?) = (0, nil)
         var random: any RandomNumberGenerator = SystemRandomNumberGenerator()
         while true {
             var hasBegun = false
             do throws(KafkaFault) {
-                try read(&conversation, &readers, &hasBegun)
+                try read(&conversation, &places, &hasBegun)
                 return
             } catch {
                 failures = hasBegun ? 1 : failures + 1
@@ -132,7 +132,8 @@ final class KafkaFeed: Sendable {
                 told = error.message
             }
             let wait = Self.backoff.wait(failures: failures, using: &random) / 1_000_000
-            guard conversation.rest(milliseconds: Int(wait), { readers[$0.partition]?.finish(before: $0.offset) })
+            guard
+                conversation.rest(milliseconds: Int(wait), { places.readers[$0.partition]?.finish(before: $0.offset) })
             else {
                 return
             }
@@ -143,12 +144,12 @@ final class KafkaFeed: Sendable {
     ///
     /// - Throws: ``KafkaFault`` when there must be another session.
     private func read(
-        _ conversation: inout LaneConversation, _ readers: inout [Int32: PartitionReader], _ hasBegun: inout Bool
+        _ conversation: inout LaneConversation, _ places: inout KafkaPlaces, _ hasBegun: inout Bool
     ) throws(KafkaFault) {
         let session = KafkaSession(
-            reading, topic: topic, into: conversation.frames, by: try make(bell.raw), from: readers)
+            reading, topic: topic, into: conversation.frames, by: try make(bell.raw), from: places)
         defer {
-            readers = session.partitions
+            places = session.places
             publish(session)
         }
         guard try conversation.begin(session) else { return }

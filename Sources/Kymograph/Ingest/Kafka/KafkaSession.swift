@@ -8,12 +8,13 @@ import KymographCore
 final class KafkaSession {
     /// How often brokers are asked where to begin.
     static let attempts = 5
-    /// Longest wait for an answer of brokers, in milliseconds: the lane may end meanwhile.
-    private static let patience: Int32 = 2_000
-    /// How often the group is told positions, and brokers are asked again what they did not answer, and what partitions
-    /// there are.
-    private static let (commitInterval, questionInterval, growthInterval) = (
-        Duration.seconds(1), Duration.seconds(5), Duration.seconds(60)
+    /// Longest wait for an answer of brokers, in milliseconds: the lane may end meanwhile; and about a partition, where
+    /// others are read, and wait.
+    private static let (patience, shortPatience): (Int32, Int32) = (2_000, 300)
+    /// How often the group is told positions, and brokers are asked about a partition at most, about one that gives
+    /// nothing, and what partitions there are.
+    private static let (commitInterval, questionInterval, quietInterval, growthInterval) = (
+        Duration.seconds(1), Duration.seconds(1), Duration.seconds(10), Duration.seconds(60)
     )
     /// How often the group is told positions that it knows: brokers forget those of a group that is silent for days
     /// (`offsets.retention.minutes`).
@@ -23,10 +24,13 @@ final class KafkaSession {
     private let topic: String
     private let consumer: any RecordConsumer
     private let frames: FrameQueue
-    private var readers: [Int32: PartitionReader]
-    private var questions = PartitionQuestions()
+    /// Where it is.
+    private(set) var places: KafkaPlaces
+    private var quiet = QuietPartitions()
     private var health: TopicHealth
-    private var lastCommit, lastQuestion, lastGrowth, lastReminder: ContinuousClock.Instant
+    private var lastCommit, lastQuestion, lastQuiet, lastGrowth, lastReminder: ContinuousClock.Instant
+    /// Whether what is read has changed, and the consumer is to be told.
+    private var wantsReading = false
     private var notices: [KafkaNotice] = []
     /// What brokers said while nobody answered.
     private var heard: KafkaFault?
@@ -37,24 +41,17 @@ final class KafkaSession {
     /// Positions that the group was told, and has not answered.
     private var unanswered = 0
 
-    /// Reads `topic` by `consumer` into `frames`. Partitions that were read before, `readers`, go on where all is
-    /// durable.
+    /// Reads `topic` by `consumer` into `frames`. Goes on in the partitions of `places`, where all is durable.
     init(
         _ reading: KafkaReading, topic: String, into frames: FrameQueue, by consumer: any RecordConsumer,
-        from readers: [Int32: PartitionReader] = [:], at now: ContinuousClock.Instant = .now
+        from places: KafkaPlaces = KafkaPlaces(), at now: ContinuousClock.Instant = .now
     ) {
         (self.reading, self.topic, self.frames, self.consumer) = (reading, topic, frames, consumer)
-        self.readers = readers.mapValues { reader in
-            var reader = reader
-            reader.rewind()
-            return reader
-        }
+        self.places = places
+        self.places.rewind()
         health = TopicHealth(group: reading.group)
-        (lastCommit, lastQuestion, lastGrowth, lastReminder) = (now, now, now, now)
+        (lastCommit, lastQuestion, lastQuiet, lastGrowth, lastReminder) = (now, now, now, now, now)
     }
-
-    /// Partitions that are read, by number.
-    var partitions: [Int32: PartitionReader] { readers }
 
     // MARK: Beginning
 
@@ -64,19 +61,45 @@ final class KafkaSession {
     func begin(at now: ContinuousClock.Instant = .now) throws(KafkaFault) {
         do throws(KafkaFault) {
             let wanted = try wanted(of: try consumer.partitions(milliseconds: Self.patience))
+            let isNew = places.isEmpty
             try ask(of: wanted)
-            let fault = examine(now)
-            if readers.isEmpty, let fault { throw fault }
+            let fault = examineAll(now)
+            if places.readers.isEmpty, let fault { throw fault }
+            if isNew, reading.beginning == .latest { try holdBeginning(now) }
             try readAll()
             let text = wanted.count == 1 ? "1 partition" : "\(wanted.count) partitions"
             notices.append(.connected("reading \(text) of \(topic)"))
-            for number in questions.numbers {
-                notices.append(
-                    .note("partition \(number) is not read yet, and asked for again: \(fault?.message ?? "no answer")"))
-            }
+            tellQuestions(fault)
         } catch {
             throw reason(error)
         }
+    }
+
+    private func tellQuestions(_ fault: KafkaFault?) {
+        for number in places.questions.numbers {
+            notices.append(
+                .note("partition \(number) is not read yet, and asked for again: \(fault?.message ?? "no answer")"))
+        }
+    }
+
+    /// Has the group take where it begins, before anything comes behind that: the next start would begin later.
+    private func holdBeginning(_ now: ContinuousClock.Instant) throws(KafkaFault) {
+        commit(now)
+        var last: KafkaFault?
+        for _ in 0..<Self.patience / 10 where unanswered > 0 {
+            let news = consumer.look()
+            unanswered -= news.committed.count
+            for (position, fault) in news.committed where fault != nil {
+                places.readers[position.partition]?.refused(position.offset)
+                last = fault
+            }
+            if unanswered > 0 { Wait.milliseconds(10) }
+        }
+        guard unanswered > 0 || last != nil else { return }
+        let why = last?.message ?? "it does not answer"
+        (places, unanswered) = (KafkaPlaces(), 0)
+        throw KafkaFault(
+            .unable, "the group \(reading.group) takes no position, without which startAt: latest is lost: \(why)")
     }
 
     private func wanted(of count: Int) throws(KafkaFault) -> [Int32] {
@@ -88,43 +111,49 @@ final class KafkaSession {
 
     /// Asks for the group's positions in those of `numbers` that are not known.
     private func ask(of numbers: [Int32]) throws(KafkaFault) {
-        let strangers = numbers.filter { readers[$0] == nil && !questions.has($0) }
+        let strangers = numbers.filter { places.readers[$0] == nil && !places.questions.has($0) }
         guard !strangers.isEmpty else { return }
         let known = try consumer.positions(in: strangers, milliseconds: Self.patience)
         // What a group that has read before has not seen is to be read, and not passed over.
-        let isNew = known.isEmpty && readers.isEmpty && questions.isEmpty
+        let isNew = known.isEmpty && places.isEmpty
         for number in strangers {
-            questions.add(
+            places.questions.add(
                 number, known: known.first { $0.partition == number }?.offset,
                 beginning: isNew ? reading.beginning : .earliest)
         }
     }
 
-    /// Asks brokers which records they have of partitions that are in question; the last failure.
-    private func examine(_ now: ContinuousClock.Instant) -> KafkaFault? {
-        lastQuestion = now
-        var (failure, failures): (KafkaFault?, Int) = (nil, 0)
-        // The lane is not heard meanwhile: brokers that do not answer are not all waited for.
-        for number in questions.numbers where failures < 3 {
-            do throws(KafkaFault) {
-                settle(number, try consumer.offsets(of: number, milliseconds: Self.patience), now)
-            } catch {
-                (failure, failures) = (error, failures + 1)
-            }
+    /// Asks brokers which records they have of all partitions that are in question; the last failure.
+    private func examineAll(_ now: ContinuousClock.Instant) -> KafkaFault? {
+        var failure: KafkaFault?
+        for number in places.questions.numbers {
+            failure = examine(number, now, milliseconds: failure == nil ? Self.patience : Self.shortPatience) ?? failure
         }
         return failure
     }
 
+    /// Asks brokers which records they have of a partition that is in question; why that is not known.
+    private func examine(_ number: Int32, _ now: ContinuousClock.Instant, milliseconds: Int32) -> KafkaFault? {
+        do throws(KafkaFault) {
+            settle(number, try consumer.offsets(of: number, milliseconds: milliseconds), now)
+            if places.questions.has(number) { places.questions.postpone(number, now) } else { wantsReading = true }
+            return nil
+        } catch {
+            places.questions.postpone(number, now)
+            return error
+        }
+    }
+
     /// Decides on a partition that is in question, now that it has the records `offsets`.
     private func settle(_ number: Int32, _ offsets: Range<Int64>, _ now: ContinuousClock.Instant) {
-        guard let question = questions[number] else { return }
-        let former = readers[number]
+        guard let question = places.questions[number] else { return }
+        let former = places.readers[number]
         var reader =
             former ?? PartitionReader(number, known: question.known, offsets: offsets, beginning: question.beginning)
         let before = reader.next
         switch reader.compare(with: offsets) {
         case .goesOn:
-            if former != nil, reader.isDoubtedAgain() {
+            if former != nil, reader.isDoubtedAgain(offsets) {
                 halt(&reader, "its brokers have the record \(before), and do not give it")
             }
         case .hasMissed(let count):
@@ -134,14 +163,14 @@ final class KafkaSession {
                     "partition \(number): records from \(before) up to \(reader.next) are no longer there, \(count) at "
                         + "most: the topic keeps them for less time than kymo was away"))
         case .isShort:
-            guard questions.hasWaited(number, now) else { return }
+            guard places.questions.hasWaited(number, now) else { return }
             halt(
                 &reader,
                 "it ends at \(offsets.upperBound), and was read up to \(before): its brokers have lost records, or the "
                     + "topic was made anew")
         }
-        readers[number] = reader
-        questions.remove(number)
+        places.readers[number] = reader
+        places.questions.remove(number)
     }
 
     private func halt(_ reader: inout PartitionReader, _ why: String) {
@@ -154,17 +183,19 @@ final class KafkaSession {
 
     /// That nobody answered in time says less than what was heard meanwhile, and most that of one broker.
     private func reason(_ fault: KafkaFault) -> KafkaFault {
-        let faults = consumer.look().faults
+        var faults = consumer.look().faults
+        // No record can come yet.
+        while let event = consumer.next() {
+            if case .fault(_, let fault) = event { faults.append(fault) }
+        }
         // It is said once, and asked for several times.
         heard = faults.last { $0.kind != .unreachable } ?? faults.last { !$0.isOfAllBrokers } ?? heard
         return heard ?? fault
     }
 
     private func readAll() throws(KafkaFault) {
-        hasMore = true
-        try consumer.read(
-            from: readers.values.filter { !$0.isHalted && !questions.has($0.number) }.sorted { $0.number < $1.number }
-                .map { RecordPosition(partition: $0.number, offset: $0.next) })
+        (hasMore, wantsReading) = (true, false)
+        try consumer.read(from: places.positions)
     }
 
     // MARK: Records
@@ -178,42 +209,43 @@ final class KafkaSession {
                 hasMore = false
                 break
             }
+            hasMore = true
             switch event {
             case .record(let position, let value): take(position, value)
-            case .fault(let partition, let fault): try hear(fault, of: partition, now)
+            case .fault(let partition, let fault): hear(fault, of: partition, now)
             }
         }
         try listen(now)
     }
 
     private func take(_ position: RecordPosition, _ value: [UInt8]?) {
-        guard !questions.has(position.partition), readers[position.partition]?.take(position.offset) ?? false else {
-            return
-        }
+        guard places.take(position) else { return }
         frames.append(position, value)
-        if health.reads() { notices.append(.connected("reading again")) }
+        if health.reads(position.partition) { notices.append(.connected("reading again")) }
     }
 
-    private func hear(
-        _ fault: KafkaFault, of partition: Int32, _ now: ContinuousClock.Instant
-    ) throws(KafkaFault) {
-        guard var reader = readers[partition], !reader.isHalted else { return }
+    private func hear(_ fault: KafkaFault, of partition: Int32, _ now: ContinuousClock.Instant) {
+        // Of a group, or of all: it names no partition.
+        guard partition >= 0 else { return hear(fault, now) }
+        guard var reader = places.readers[partition], !reader.isHalted else { return }
         switch fault.kind {
         case .nowhere:
-            guard !questions.has(partition) else { return }
-            questions.add(partition, known: nil, beginning: .earliest)
-            _ = examine(now)
-            try readAll()
+            guard !places.questions.has(partition) else { return }
+            places.questions.add(partition, known: nil, beginning: .earliest)
         case .unreadable, .tooLarge:
             halt(&reader, "what it has at \(reader.next), or behind that, cannot be read: \(fault.message)")
-            readers[partition] = reader
-            try readAll()
-        case .unreachable, .insecure, .refused, .unfit, .content, .ended, .unable: hear(fault, now)
+            places.readers[partition] = reader
+            wantsReading = true
+        case .insecure, .refused, .unfit: hear(fault, now)
+        case .unreachable, .content, .ended, .unable:
+            if let notice = health.fails(fault, at: partition, now) { notices.append(notice) }
         }
     }
 
     /// Notes that all of a partition before `position` is durable.
-    func finish(_ position: RecordPosition) { readers[position.partition]?.finish(before: position.offset) }
+    func finish(_ position: RecordPosition) {
+        places.readers[position.partition]?.finish(before: position.offset)
+    }
 
     // MARK: Brokers
 
@@ -221,7 +253,7 @@ final class KafkaSession {
         let news = consumer.look()
         unanswered -= news.committed.count
         for (position, fault) in news.committed {
-            if fault != nil { readers[position.partition]?.refused(position.offset) }
+            if fault != nil { places.readers[position.partition]?.refused(position.offset) }
             if let notice = health.commits(fault, now) { notices.append(notice) }
         }
         for fault in news.faults { hear(fault, now) }
@@ -239,48 +271,66 @@ final class KafkaSession {
         if let fault = health.refusal(now) { throw fault }
         if now - lastReminder >= Self.reminderInterval {
             lastReminder = now
-            for number in readers.keys { readers[number]?.tellAgain() }
+            for number in places.readers.keys { places.readers[number]?.tellAgain() }
         }
-        if now - lastCommit >= Self.commitInterval {
-            lastCommit = now
-            commit(now)
-        }
-        // Nothing is read anew before an answer to commits: that of one broker would be waited for by all partitions.
+        // One answer is waited for at a time; and what is read changes only where none is: that of one broker would be
+        // waited for by all partitions.
         guard unanswered <= 0 else { return }
-        if !questions.isEmpty, now - lastQuestion >= Self.questionInterval {
-            let before = questions.count
-            _ = examine(now)
-            if questions.count < before { try readAll() }
-        }
-        if reading.partitions == nil, now - lastGrowth >= Self.growthInterval {
+        try look(now)
+        if wantsReading { return try readAll() }
+        guard now - lastCommit >= Self.commitInterval else { return }
+        lastCommit = now
+        commit(now)
+    }
+
+    /// Asks brokers what is due, of one partition at a time.
+    private func look(_ now: ContinuousClock.Instant) throws(KafkaFault) {
+        if now - lastQuestion >= Self.questionInterval, let number = places.questions.due(now) {
+            lastQuestion = now
+            _ = examine(number, now, milliseconds: Self.shortPatience)
+        } else if now - lastQuiet >= Self.quietInterval {
+            lastQuiet = now
+            lookAfterQuiet(now)
+        } else if reading.partitions == nil, now - lastGrowth >= Self.growthInterval {
             lastGrowth = now
-            try grow(now)
+            grow(now)
+        }
+    }
+
+    /// Asks about a partition that has given nothing for a while: its broker may be the only one that is away.
+    private func lookAfterQuiet(_ now: ContinuousClock.Instant) {
+        guard let position = quiet.next(of: places.positions) else { return }
+        do throws(KafkaFault) {
+            _ = try consumer.offsets(of: position.partition, milliseconds: Self.shortPatience)
+            if health.answers(position.partition) { notices.append(.connected("reading again")) }
+        } catch {
+            quiet.repeatLast()
+            if let notice = health.fails(error, at: position.partition, now) { notices.append(notice) }
         }
     }
 
     /// Tells the group what is durable, without waiting.
     private func commit(_ now: ContinuousClock.Instant) {
-        let positions = readers.keys.sorted().compactMap { readers[$0]?.takeUntold() }
+        let positions = places.readers.keys.sorted().compactMap { places.readers[$0]?.takeUntold() }
         guard !positions.isEmpty else { return }
         do throws(KafkaFault) {
             try consumer.commit(positions)
             unanswered += positions.count
         } catch {
-            for position in positions { readers[position.partition]?.refused(position.offset) }
+            for position in positions { places.readers[position.partition]?.refused(position.offset) }
             if let notice = health.commits(error, now) { notices.append(notice) }
         }
     }
 
     /// Begins to read partitions that the topic has got. They are read from their first record: nobody has seen it.
-    private func grow(_ now: ContinuousClock.Instant) throws(KafkaFault) {
+    private func grow(_ now: ContinuousClock.Instant) {
         // Brokers that do not answer now are asked again.
-        guard let count = try? consumer.partitions(milliseconds: Self.patience),
-            case let new = (0..<Int32(clamping: count)).filter({ readers[$0] == nil && !questions.has($0) }),
-            !new.isEmpty, (try? ask(of: new)) != nil
+        guard let count = try? consumer.partitions(milliseconds: Self.shortPatience),
+            case let all = 0..<Int32(clamping: count),
+            all.contains(where: { places.readers[$0] == nil && !places.questions.has($0) }),
+            (try? ask(of: Array(all))) != nil
         else { return }
-        _ = examine(now)
-        notices.append(.note("the topic has \(count) partitions now, and all are read"))
-        try readAll()
+        notices.append(.note("the topic has \(count) partitions now"))
     }
 
     /// Reads no more, and tells the group what is durable; ``hear(at:)`` tells whether it has answered.
@@ -306,11 +356,12 @@ final class KafkaSession {
 
     /// How far it is.
     var progress: KafkaProgress {
-        let open = readers.values.filter { !$0.isHalted }
+        let open = places.readers.values.filter { !$0.isHalted }
         let behind = open.reduce(0) { sum, reader in
             sum + max(0, (consumer.knownEnd(of: reader.number) ?? reader.next) - reader.next)
         }
         return KafkaProgress(
-            behind: Int(clamping: behind), halted: readers.count - open.count, isUp: health.isGood && questions.isEmpty)
+            behind: Int(clamping: behind), halted: places.readers.count - open.count,
+            isUp: health.isGood && places.questions.isEmpty)
     }
 }

@@ -44,8 +44,10 @@ struct PartitionReader {
         return .hasMissed(missed)
     }
 
-    /// Notes that brokers have what is to be read and would not give it; whether that is so for the second time.
-    mutating func isDoubtedAgain() -> Bool {
+    /// Notes that brokers, which have `offsets`, would not give what is to be read next; whether they have it, and that
+    /// is so for the second time.
+    mutating func isDoubtedAgain(_ offsets: Range<Int64>) -> Bool {
+        guard offsets.contains(next) else { return false }
         defer { doubt = next }
         return doubt == next
     }

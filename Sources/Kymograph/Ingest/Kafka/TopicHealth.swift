@@ -1,10 +1,19 @@
 /// Whether records come, and whether the group takes positions; each is told of when it changes.
 struct TopicHealth {
     /// How long a consumer is kept that brokers refuse: secrets and certificates may have changed. And for how long
-    /// positions are not taken before that is told.
-    private static let (refusalLimit, commitLimit) = (Duration.seconds(30), Duration.seconds(30))
+    /// positions are not taken, and brokers fail at a partition, before that is told.
+    private static let (refusalLimit, commitLimit, partitionLimit) = (
+        Duration.seconds(30), Duration.seconds(30), Duration.seconds(30)
+    )
+
+    /// What is wrong with one partition.
+    private struct PartitionTrouble {
+        var since: ContinuousClock.Instant
+        var isTold = false
+    }
 
     private let group: String
+    private var partitions: [Int32: PartitionTrouble] = [:]
     /// Why no records come, as the operator knows it, and since when brokers refuse to give them.
     private var trouble: String?
     private var refusedSince: ContinuousClock.Instant?
@@ -16,13 +25,27 @@ struct TopicHealth {
     init(group: String) { self.group = group }
 
     /// Whether records come, and positions are taken.
-    var isGood: Bool { trouble == nil && !isToldOfPositions }
+    var isGood: Bool { trouble == nil && !isToldOfPositions && !partitions.values.contains(where: \.isTold) }
 
-    /// Notes that a record has come; whether that is news.
-    mutating func reads() -> Bool {
+    /// Notes that a record of `partition` has come; whether that is news.
+    mutating func reads(_ partition: Int32) -> Bool {
         refusedSince = nil
         defer { trouble = nil }
-        return trouble != nil
+        return answers(partition) || trouble != nil
+    }
+
+    /// Notes that brokers have answered about `partition`; whether that is news.
+    mutating func answers(_ partition: Int32) -> Bool { partitions.removeValue(forKey: partition)?.isTold ?? false }
+
+    /// Notes that brokers have failed at `partition`. That is news when it lasts.
+    mutating func fails(
+        _ fault: KafkaFault, at partition: Int32, _ now: ContinuousClock.Instant
+    ) -> KafkaNotice? {
+        var trouble = partitions[partition] ?? PartitionTrouble(since: now)
+        defer { partitions[partition] = trouble }
+        guard !trouble.isTold, now - trouble.since >= Self.partitionLimit else { return nil }
+        trouble.isTold = true
+        return .note("partition \(partition) is not read: \(fault.message)")
     }
 
     /// Notes what brokers and connections say: while one broker gives records, the failure of another is no trouble.

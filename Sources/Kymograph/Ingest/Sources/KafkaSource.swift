@@ -106,7 +106,9 @@ extension KafkaSource: AnsweringSource {
     /// - Throws: ``SourceError`` when they do not answer, or refuse.
     package func ask(_ configuration: SourceConfiguration) throws(SourceError) {
         try probe(configuration)
-        let reading = configuration.kafka
+        var reading = configuration.kafka
+        // With `latest`, a group that is new would be told where it begins.
+        reading.beginning = .earliest
         do throws(KafkaFault) {
             let consumer = try KafkaConsumer(properties(reading), topic: place.topic, bell: -1)
             let session = KafkaSession(

@@ -15,10 +15,10 @@ private final class Rounds {
     private let frames = FrameQueue(longest: 100)
 
     private func begun(
-        _ reading: KafkaReading = KafkaReading(), from readers: [Int32: PartitionReader] = [:]
+        _ reading: KafkaReading = KafkaReading(), from places: KafkaPlaces = KafkaPlaces()
     ) throws -> KafkaSession {
         let session = KafkaSession(
-            reading, topic: "t", into: frames, by: MemoryConsumer(topic), from: readers, at: start)
+            reading, topic: "t", into: frames, by: MemoryConsumer(topic), from: places, at: start)
         try session.begin()
         return session
     }
@@ -95,6 +95,36 @@ private final class Rounds {
         #expect(taken() == ["0:1 b", "3:0 c"])
     }
 
+    /// Where it begins with the latest is lost if the group does not take it: nothing is read before.
+    @Test func latestWaitsForTheGroup() throws {
+        var reading = KafkaReading()
+        reading.beginning = .latest
+        topic.change { $0.refusals = 1 }
+        let error = #expect(throws: KafkaFault.self) { try begun(reading) }
+        #expect(error?.message.contains("takes no position") == true)
+        topic.add("a", to: 0)
+        _ = try begun(reading)
+        #expect(positions == [1, 0, 0])
+    }
+
+    /// The broker of one partition has gone: that is told, though others give records.
+    @Test func oneBrokerIsAway() throws {
+        let session = try begun()
+        topic.change { $0.leaderless = [2] }
+        for second in 1...90 {
+            topic.add("a", to: 0)
+            try session.tend(start + .seconds(second))
+            try session.fill()
+        }
+        #expect(says(session, "partition 2 is not read: leader not available") && !session.progress.isUp)
+        topic.change { $0.leaderless = [] }
+        for second in 91...120 {
+            try session.tend(start + .seconds(second))
+            try session.fill()
+        }
+        #expect(session.progress.isUp)
+    }
+
     @Test func onlySomePartitions() throws {
         for number in 0..<3 { topic.add("\(number)", to: Int32(number)) }
         var reading = KafkaReading()
@@ -126,6 +156,7 @@ private final class Rounds {
         topic.add("10", to: 1)
         topic.change { $0.partitions[1] = MemoryTopic.Log(first: 20, values: [Array("20".utf8)]) }
         try second.fill()
+        try tell(second)
         #expect(taken() == ["1:20 20"] && second.takeNews().missed == 10)
         try tell(second)
         #expect(topic.position(1) == 5)
@@ -151,7 +182,7 @@ private final class Rounds {
         try second.fill()
         second.end()
         #expect(taken() == ["0:0 other"] && topic.position(1) == 10)
-        let third = try begun(from: second.partitions)
+        let third = try begun(from: second.places)
         try third.fill()
         #expect(taken() == ["0:0 other"] && third.progress.halted == 1)
     }
@@ -173,12 +204,17 @@ private final class Rounds {
         topic.add("a", to: 1)
         topic.change { $0.partitionFaults = [(1, KafkaFault(code: -140, saying: "no offset"))] }
         try session.fill()
+        #expect(taken().isEmpty)
+        try tell(session)
         #expect(taken() == ["1:0 a"] && session.progress.halted == 0)
         topic.change {
             $0.partitionFaults = Array(repeating: (1, KafkaFault(code: -140, saying: "no offset")), count: 2)
         }
         topic.add("b", to: 1)
-        try session.fill()
+        for _ in 0..<2 {
+            try session.fill()
+            try tell(session)
+        }
         #expect(taken().isEmpty && says(session, "its brokers have the record 1, and do not give it"))
     }
 
@@ -215,7 +251,7 @@ private final class Rounds {
         let first = try begun()
         try tell(first)
         #expect(topic.position(0) == nil)
-        let second = try begun(from: first.partitions)
+        let second = try begun(from: first.places)
         try tell(second)
         #expect(topic.position(0) == 0)
     }
@@ -258,7 +294,7 @@ private final class Rounds {
         try session.tend(start + .seconds(59))
         try session.fill()
         #expect(taken().isEmpty)
-        try session.tend(start + .seconds(61))
+        for second in 61...63 { try session.tend(start + .seconds(second)) }
         try session.fill()
         #expect(taken() == ["3:0 a"])
     }
@@ -379,7 +415,7 @@ private struct KafkaSessionModel {
         if isCrash { (frames, socket, handed, durableCount) = (FrameQueue(longest: 100), [], [], 0) }
         session = KafkaSession(
             KafkaReading(), topic: "t", into: frames, by: MemoryConsumer(topic),
-            from: isCrash ? [:] : session.partitions,
+            from: isCrash ? KafkaPlaces() : session.places,
             at: now)
         try session.begin()
         missed += session.takeNews().missed
@@ -397,7 +433,9 @@ private struct KafkaSessionModel {
 
     mutating func finish() throws {
         topic.change { $0.refusals = 0 }
-        for _ in 0..<3 {
+        for _ in 0..<8 {
+            now += .seconds(20)
+            try session.tend(now)
             try fill()
             carry(.max)
             acknowledge(handed.count - durableCount)

@@ -1,0 +1,25 @@
+/// Where a topic is read, over all sessions of a run.
+struct KafkaPlaces {
+    /// Partitions that are read, by number.
+    var readers: [Int32: PartitionReader] = [:]
+    /// Those of which brokers are to say which records they have.
+    var questions = PartitionQuestions()
+
+    /// Whether nothing was begun yet.
+    var isEmpty: Bool { readers.isEmpty && questions.isEmpty }
+
+    /// Those from which records are taken, and the next one of each.
+    var positions: [RecordPosition] {
+        readers.values.filter { !$0.isHalted && !questions.has($0.number) }.sorted { $0.number < $1.number }
+            .map { RecordPosition(partition: $0.number, offset: $0.next) }
+    }
+
+    /// Whether a record is one that is to be taken, and was not before; it is taken now.
+    mutating func take(_ position: RecordPosition) -> Bool {
+        guard !questions.has(position.partition) else { return false }
+        return readers[position.partition]?.take(position.offset) ?? false
+    }
+
+    /// Goes on with another consumer.
+    mutating func rewind() { for number in readers.keys { readers[number]?.rewind() } }
+}
