@@ -21,7 +21,7 @@ enum PublicSurface {
         IdentifierText: IdentifierText .utf8 .init .init .text .< .description .init .init .encode
         Instant: Instant .nanoseconds .init .<
         KymographEngine: KymographEngine .init .run .stop .summary .sources .submit .offer
-        OpenedSource: OpenedSource Form (6 cases) .Reopen Broker Associations Listener Overflow (2 cases) .init .init
+        OpenedSource: OpenedSource Form (7 cases) .Reopen Broker Records Associations Listener Overflow (2 cases) .init .init
         PayloadReceiver: PayloadReceiver .line .knownLine .datagram .datagram .rejected .mark .takeRejections .mappings
             .admit .taken .beginCount .endCount .declined .batchEnd ReadingCount DurableMark
         PeerGrant: PeerAdmission

@@ -19,6 +19,7 @@ enum TidyRules {
         "Sources/Kymograph/Store/WindowStatement.swift": "calls SQLite's own interface",
         "Sources/Kymograph/Control/ControlSocket.swift": "calls the socket interface",
         "Sources/Kymograph/HTTP/HTTPSocket.swift": "calls the socket interface",
+        "Sources/Kymograph/Kafka/KafkaLibrary.swift": "calls the C shim of librdkafka",
         "Sources/Kymograph/Support/ProgramVersions.swift": "asks the system's libraries for their versions",
         "Sources/Kymograph/Store/StorePages.swift": "calls the C shim of SQLite's pages",
         "Sources/KymographTestKit/Sending/SendingSocket.swift": "calls the socket interface to send test traffic",

@@ -82,11 +82,11 @@ extension Mistake {
             "make them two sources, each with a '- ' of its own"),
         .configuration(
             "source without kind", "sources:\n  - mappings: reading\n", 78, "sources[0]: nothing to listen to is named",
-            at: "kymo.yaml:2:5", "add one of udp, tcp, http, mllp, mqtt, unix, seqpacket, unixgram,"),
+            at: "kymo.yaml:2:5", "add one of udp, tcp, http, mllp, mqtt, kafka, unix, seqpacket, unixgram,"),
         .configuration(
             "unknown key of a source", "sources:\n  - udp: 127.0.0.1:1\n    port: 5757\n", 78,
             "sources[0]: unknown key 'port'", at: "kymo.yaml:3:5",
-            "the keys of a source are udp, tcp, http, mllp, mqtt, unix, seqpacket,"
+            "the keys of a source are udp, tcp, http, mllp, mqtt, kafka, unix, seqpacket,"
         ),
         .configuration(
             "source twice", "sources:\n  - udp: 127.0.0.1:5757\n  - udp: 127.0.0.1:5757\n", 78,

@@ -207,12 +207,10 @@ private final class Rounds {
         #expect(taken().isEmpty)
         try tell(session)
         #expect(taken() == ["1:0 a"] && session.progress.halted == 0)
-        topic.change {
-            $0.partitionFaults = Array(repeating: (1, KafkaFault(code: -140, saying: "no offset")), count: 2)
-        }
         topic.add("b", to: 1)
-        for _ in 0..<2 {
-            try session.fill()
+        for _ in 0..<3 {
+            // It comes before the record, each time.
+            topic.change { $0.partitionFaults = [(1, KafkaFault(code: -140, saying: "no offset"))] }
             try tell(session)
         }
         #expect(taken().isEmpty && says(session, "its brokers have the record 1, and do not give it"))
