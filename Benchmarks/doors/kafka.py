@@ -16,7 +16,7 @@ from confluent_kafka import Consumer, TopicPartition
 from running import cpu_seconds
 
 KYMO, FOLDER, BROKERS, LEAST = sys.argv[1], Path(sys.argv[2]), sys.argv[3], float(sys.argv[4])
-PARTITIONS, RECORDS, READINGS, ROUNDS = 16, 380, 100, 3
+PARTITIONS, RECORDS, READINGS, ROUNDS = 64, 380, 100, 3
 TOTAL = PARTITIONS * RECORDS * READINGS
 START = datetime.datetime(2026, 3, 1, 8)
 
