@@ -53,14 +53,17 @@ class Cluster:
         return [int(line) for line in self.get(f"/positions?group={group}").split()]
 
 
-def run(cluster, name, parts):
+def run(cluster, name, parts, properties=""):
     """Readings per second, and per second of the busiest processor, of instances that have `parts` each."""
     configurations = []
     for number, partitions in enumerate(parts):
         folder = FOLDER / f"{name}-{number}"
         folder.mkdir()
+        (folder / "kafka.properties").touch(0o600)
+        (folder / "kafka.properties").write_text(f"security.protocol=plaintext\n{properties}")
         (folder / "kymo.yaml").write_text(
-            f"sources: [{{kafka: 'kafka://{cluster.brokers}/readings', group: {name}, partitions: '{partitions}'}}]\n"
+            f"sources: [{{kafka: 'kafka://{cluster.brokers}/readings', group: {name}, partitions: '{partitions}', "
+            f"propertiesFile: {folder}/kafka.properties}}]\n"
             f"sinks: [{{to: {folder}/out}}]\ndata: {folder}/data\nwindow: 1m\n")
         configurations.append(folder / "kymo.yaml")
     began = time.monotonic()
@@ -100,13 +103,15 @@ def main():
     ways = {
         "librdkafka": lambda name: consume(cluster, name),
         "one": lambda name: run(cluster, name, [f"0-{PARTITIONS - 1}"]),
+        "one, ahead": lambda name: run(
+            cluster, name, [f"0-{PARTITIONS - 1}"], "queued.max.messages.kbytes=262144\n"),
         "two": lambda name: run(cluster, name, [f"0-{half - 1}", f"{half}-{PARTITIONS - 1}"]),
     }
     best = {name: (0.0, 0.0) for name in ways}
     try:
         for number in range(ROUNDS):
             for name, way in ways.items():
-                found = way(f"{name}-{number}")
+                found = way(f"{name.replace(', ', '-')}-{number}")
                 best[name] = tuple(max(pair) for pair in zip(best[name], found))
     finally:
         cluster.process.terminate()
