@@ -8,9 +8,6 @@ enum KafkaLibrary {
     /// Why librdkafka cannot be loaded; nil when it can.
     static var problem: String? { unsafe kymo_kafka_load().map { unsafe String(cString: $0) } }
 
-    /// The version of librdkafka, which must be loaded.
-    static var version: String { unsafe String(cString: kymo_kafka_version()) }
-
     /// All of `properties` as librdkafka has them; whoever takes them frees them.
     ///
     /// - Throws: ``KafkaFault`` when it takes one of them not.

@@ -167,7 +167,7 @@ final class KafkaSession {
             halt(
                 &reader,
                 "it ends at \(offsets.upperBound), and was read up to \(before): its brokers have lost records, or the "
-                    + "topic was made anew")
+                    + "topic was removed and made again")
         }
         places.readers[number] = reader
         places.questions.remove(number)
@@ -276,7 +276,7 @@ final class KafkaSession {
         // One answer is waited for at a time; and what is read changes only where none is: that of one broker would be
         // waited for by all partitions.
         guard unanswered <= 0 else { return }
-        try look(now)
+        look(now)
         if wantsReading { return try readAll() }
         guard now - lastCommit >= Self.commitInterval else { return }
         lastCommit = now
@@ -284,7 +284,7 @@ final class KafkaSession {
     }
 
     /// Asks brokers what is due, of one partition at a time.
-    private func look(_ now: ContinuousClock.Instant) throws(KafkaFault) {
+    private func look(_ now: ContinuousClock.Instant) {
         if now - lastQuestion >= Self.questionInterval, let number = places.questions.due(now) {
             lastQuestion = now
             _ = examine(number, now, milliseconds: Self.shortPatience)

@@ -30,12 +30,17 @@ struct TopicHealth {
     /// Notes that a record of `partition` has come; whether that is news.
     mutating func reads(_ partition: Int32) -> Bool {
         refusedSince = nil
-        defer { trouble = nil }
-        return answers(partition) || trouble != nil
+        return answers(partition)
     }
 
-    /// Notes that brokers have answered about `partition`; whether that is news.
-    mutating func answers(_ partition: Int32) -> Bool { partitions.removeValue(forKey: partition)?.isTold ?? false }
+    /// Notes that brokers have answered about `partition`; whether that is news. They may refuse its records all the
+    /// same.
+    mutating func answers(_ partition: Int32) -> Bool {
+        let wasTold = partitions.removeValue(forKey: partition)?.isTold ?? false
+        guard refusedSince == nil else { return wasTold }
+        defer { trouble = nil }
+        return wasTold || trouble != nil
+    }
 
     /// Notes that brokers have failed at `partition`. That is news when it lasts.
     mutating func fails(

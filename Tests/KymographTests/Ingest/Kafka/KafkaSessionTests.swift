@@ -316,6 +316,27 @@ private final class Rounds {
         #expect(session.takeNews().notices == [.connected("reading again")])
     }
 
+    /// A topic in which nothing is written is up again when its brokers answer, and not with the next record.
+    @Test func aQuietTopicComesBack() throws {
+        let session = try begun()
+        topic.change { $0.faults = [KafkaFault(code: -187, saying: "all")] }
+        try session.fill()
+        #expect(!session.progress.isUp)
+        for second in 1...40 {
+            try session.tend(start + .seconds(second))
+            try session.fill()
+        }
+        #expect(session.progress.isUp && says(session, "reading again"))
+        // An answer about a partition is not one that gives its records.
+        topic.change { $0.faults = [KafkaFault(code: 29, saying: "not authorized")] }
+        try session.fill(at: start + .seconds(41))
+        for second in 42...70 {
+            try session.tend(start + .seconds(second))
+            try session.fill()
+        }
+        #expect(!session.progress.isUp)
+    }
+
     /// Whatever happens, the group is never told more than what is durable, all is read, and what could not be read is
     /// counted.
     @Test(arguments: Trials.seeds(tenthOf: 300)) func anySequence(seed: UInt64) throws {
