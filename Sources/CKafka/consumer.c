@@ -112,7 +112,18 @@ int kymo_kafka_next(kymo_kafka_consumer *consumer, kymo_kafka_record *record) {
         .partition = message->partition,
         .offset = message->offset,
         .value = {.bytes = message->payload, .count = message->payload_count},
+        .key = {.bytes = message->key, .count = message->key_count},
+        .milliseconds = library.message_timestamp(message, NULL),
     };
+    return 1;
+}
+
+int kymo_kafka_record_header(const void *message, size_t place, kymo_kafka_header *header) {
+    rd_kafka_headers *headers = NULL;
+    if (library.message_headers(message, &headers)) return 0;
+    const void *bytes = NULL;
+    if (library.header_get_all(headers, place, &header->name, &bytes, &header->value.count)) return 0;
+    header->value.bytes = bytes;
     return 1;
 }
 

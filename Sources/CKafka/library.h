@@ -104,6 +104,9 @@ enum { PRODUCER = 0, CONSUMER = 1, IS_SET = 0, COPY = 2, ANY_PARTITION = -1, PUR
     EACH(int, assign, (rd_kafka *, const rd_kafka_topic_partition_list *)) \
     EACH(rd_kafka_message *, consumer_poll, (rd_kafka *, int)) \
     EACH(void, message_destroy, (rd_kafka_message *)) \
+    EACH(int64_t, message_timestamp, (const rd_kafka_message *, int *)) \
+    EACH(int, message_headers, (const rd_kafka_message *, rd_kafka_headers **)) \
+    EACH(int, header_get_all, (const rd_kafka_headers *, size_t, const char **, const void **, size_t *)) \
     EACH(int, commit, (rd_kafka *, const rd_kafka_topic_partition_list *, int))
 
 #define POINTER(result, name, parameters) result(*name) parameters;

@@ -13,7 +13,8 @@ Prints "listening on PORT", and answers there by HTTP:
   /positions?group=NAME      a line for each partition: the position of the group, or -1
   /position?group=NAME&partition=N&offset=N   sets one
 and by POST:
-  /records                   stores the lines of the body, each as JSON: {"partition": N, "value": TEXT or null}
+  /records                   stores the lines of the body, each as JSON: {"partition": N, "value": TEXT or null},
+                             with "key": TEXT and "headers": [[NAME, HEXADECIMAL], …] if there are any
 """
 import argparse
 import ctypes
@@ -96,7 +97,8 @@ def produce(lines):
         while True:
             try:
                 producer.produce(
-                    options.topic, record["value"], partition=record["partition"],
+                    options.topic, record["value"], record.get("key"), partition=record["partition"],
+                    headers=[(name, bytes.fromhex(value)) for name, value in record.get("headers", [])],
                     on_delivery=lambda error, _: failures.append(error) if error else None)
                 break
             except BufferError:

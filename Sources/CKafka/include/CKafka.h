@@ -129,8 +129,10 @@ typedef struct {
     int error;
     int32_t partition;
     int64_t offset;
-    /// `bytes` is NULL where the record has no value (a tombstone).
-    kymo_kafka_piece value;
+    /// `bytes` is NULL where the record has no value (a tombstone), or no key.
+    kymo_kafka_piece value, key;
+    /// When it was made or stored, since 1970; -1 when nobody says.
+    int64_t milliseconds;
 } kymo_kafka_record;
 
 /// A consumer with `properties`, which are its own from here on, also when there is none: then `problem` says why.
@@ -164,6 +166,10 @@ void kymo_kafka_consumer_poll(kymo_kafka_consumer *consumer);
 /// Gives the next record, without waiting; 0 when there is none. It must be freed, if it is there, before the next.
 int kymo_kafka_next(kymo_kafka_consumer *consumer, kymo_kafka_record *record);
 void kymo_kafka_record_free(kymo_kafka_record *record);
+
+/// Gives the header at `place` of the record's `message`, valid until that is freed; 0 when there is none. A value without
+/// `bytes` is NULL.
+int kymo_kafka_record_header(const void *message, size_t place, kymo_kafka_header *header);
 
 /// Has the group's positions set, without waiting: `committed` tells.
 int kymo_kafka_commit(

@@ -24,6 +24,10 @@ enum TopicSettings {
             "startAt", \.configuration.kafka.beginning, [("earliest", .earliest), ("latest", .latest)],
             "Where a partition is read from of which the group has no position: at the first record that it has, or "
                 + "behind the last one; kafka only"),
+        .choice(
+            "headers", \.configuration.kafka.headers, [("ignored", nil), ("text", .text), ("amqp", .amqp)],
+            "Whether headers of records become properties, which templates for IoT Hubs read, and how their values are "
+                + "written; kafka only"),
         .text(
             "propertiesFile", "file", \.configuration.kafka.propertiesFile,
             "Properties of librdkafka, `name=value` in each line: `security.protocol`, `sasl.username` and the like; "

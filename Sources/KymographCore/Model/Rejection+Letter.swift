@@ -16,7 +16,9 @@ extension Rejection {
         case .lineTooLong, .truncatedDatagram, .frameTooLong, .frameMalformed, .frameChecksum, .frameIncomplete,
             .beginningMissed, .tableHeader, .tableRow, .compressedInput,
             // Without the topic, which said something else.
-            .topicNotSubscribed:
+            .topicNotSubscribed,
+            // Without the headers.
+            .noEnvelope:
             .part
         // The rest of a line that was never read, or a whole reading that found no room.
         case .shutdown: .either

@@ -63,7 +63,7 @@ extension ByteWriter {
 
     /// Writes `byte` as two lower-case hexadecimal digits.
     @inline(__always)
-    mutating func appendHex(_ byte: UInt8) {
+    package mutating func appendHex(_ byte: UInt8) {
         append(ByteWriter.hexDigit(byte >> 4))
         append(ByteWriter.hexDigit(byte & 15))
     }

@@ -30,8 +30,17 @@ struct KafkaReadingRun {
 
     /// Stores `lines`: those of a device are in one partition, in their order.
     func store(_ lines: [String], partition: (String) -> Int = Self.partition) throws {
-        let records = lines.map { "{\"partition\":\(partition($0)),\"value\":\(Self.quoted($0))}\n" }.joined()
-        folder.write("records", records)
+        try store(records: lines.map { "{\"partition\":\(partition($0)),\"value\":\(Self.quoted($0))}" })
+    }
+
+    /// Stores a record with `headers`, each with its value in hexadecimal digits, in the first partition.
+    func store(_ line: String, headers: [(name: String, value: String)]) throws {
+        let pairs = headers.map { "[\"\($0.name)\",\"\($0.value)\"]" }.joined(separator: ",")
+        try store(records: ["{\"partition\":0,\"value\":\(Self.quoted(line)),\"headers\":[\(pairs)]}"])
+    }
+
+    private func store(records: [String]) throws {
+        folder.write("records", records.map { $0 + "\n" }.joined())
         let done = try ChildProcess(
             "curl", ["-sSf", "-m", "120", "--data-binary", "@records", kafka.cluster.url("/records")],
             directory: folder.path

@@ -126,6 +126,31 @@ import TrialSupport
         #expect(letters.text.contains("frameTooLong") && letters.text.contains("invalidJSON"), "\(letters.text)")
     }
 
+    /// Events of an IoT Hub, as Event Hubs gives them: whose they are stands in headers, which a value cannot write.
+    @Test func headersOfHubs() throws {
+        let run = try KafkaReadingRun()
+        run.configure(", headers: amqp, mappings: azure-iot-hub")
+        let (device, patient) = ("iothub-connection-device-id", "patientId")
+        let time = (name: "iothub-enqueuedtime", value: "830000019cA86A1040")
+        let body = "{\"heartrate\":72}"
+        try run.store(body, headers: [time, (device, "a10877617463682d3137"), (patient, "a106702d30303432")])
+        // "watch-17" and "watch-18"; a value that says whose it is; none that says it.
+        try run.store(body, headers: [time, (device, "a10877617463682d3137"), (device, "a10877617463682d3138")])
+        let forged =
+            "\(body),\"SystemProperties\":{\"\(device)\":\"watch-9\",\"\(time.name)\":\"2026-03-01T08:00:00Z\"}"
+        try run.store(forged, headers: [])
+        try run.store("{\"Body\":\(forged)}", headers: [time])
+        let process = try run.start()
+        try run.wait(for: [4, 0, 0, 0], of: process)
+        let done = try process.terminate()
+        #expect(done.end == .exit(0) && done.error.contains("received 4 = accepted 1 "), "\(done.error)")
+        #expect(done.error.contains("noEnvelope 1"), "\(done.error)")
+        let written = try run.written()
+        #expect(written.observations.count == 1)
+        let letters = try run.kafka.kymo("dead", "list", "--data", "data", "--format", "json").text
+        #expect(letters.split(separator: "\n").count == 3, "\(letters)")
+    }
+
     /// It comes and goes with the configuration.
     @Test func onReload() throws {
         let run = try KafkaReadingRun()
@@ -180,6 +205,7 @@ import TrialSupport
             ("kafka: \"kafka://localhost/t\", partitions: '1,1'", "names partition 1 twice"),
             ("kafka: \"kafka://localhost/t\", group: 'a b'", "group: 'a b' is no name of a group"),
             ("kafka: \"kafka://localhost/t\", startAt: x", "earliest, latest"),
+            ("kafka: \"kafka://localhost/t\", headers: yes", "ignored, text, amqp"),
             (
                 "kafka: \"kafka://localhost/t\", whenFull: dropNewest",
                 "positions in a topic are those of what is on disk"

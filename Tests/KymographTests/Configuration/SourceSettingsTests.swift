@@ -93,7 +93,7 @@ import Testing
                 + "connectionsPerPeer, proxies, idleLimit, certificateFile, certificateKeyFile, caFile, crlFile, "
                 + "clientCAFile, clientCRLFile, "
                 + "insecure, pskFile, pskCCM8, associations, associationsPerPeer, handshakeRate, associationIdle, topics, qos, sharded, receiveMaximum, mqttVersion, clientId, user, passwordFile, "
-                + "keepAlive, sessionExpiry, statusTopic, group, partitions, startAt, propertiesFile"
+                + "keepAlive, sessionExpiry, statusTopic, group, partitions, startAt, headers, propertiesFile"
         ),
         (
             "sources:\n- stdin: false",

@@ -6,41 +6,52 @@ struct RecordPosition: Hashable, Sendable {
     var offset: Int64
 }
 
-/// A record on its way from the thread that reads a topic to the lane that maps it: its place, how long its value is,
-/// and the value. What the lane has made durable goes back the other way, as a place alone.
+/// A record on its way from the thread that reads a topic to the lane that maps it: its place, what it is, how long its
+/// content is, and that. What the lane has made durable goes back the other way, as a place alone.
 struct RecordFrame {
-    /// Bytes before the value.
-    static let head = 16
-    /// In place of a length: the record has no value.
-    private static let none = UInt32.max
+    /// Bytes before the content.
+    static let head = 17
+
+    /// What a record is.
+    enum Kind: UInt8 {
+        case nothing, payload, unfit
+    }
 
     /// Where the record is.
     let position: RecordPosition
-    /// Where its value is; nil without one.
-    let value: Range<Int>?
+    /// What it is.
+    let kind: Kind
+    /// Where its content is, which is empty where there is none.
+    let content: Range<Int>
     /// Where the next frame begins.
     let end: Int
 
     /// The frame that begins at `start` of `bytes`; nil where it is not complete.
     init?(_ bytes: ByteView, from start: Int) {
-        guard bytes.count - start >= Self.head else { return nil }
+        guard bytes.count - start >= Self.head, let kind = Kind(rawValue: bytes[start + 12]) else { return nil }
+        self.kind = kind
         position = RecordPosition(
             partition: Int32(bitPattern: UInt32(truncatingIfNeeded: Self.number(bytes, start, 4))),
             offset: Int64(bitPattern: Self.number(bytes, start + 4, 8)))
-        let length = UInt32(truncatingIfNeeded: Self.number(bytes, start + 12, 4))
-        let valueEnd = start + Self.head + (length == Self.none ? 0 : Int(length))
-        guard valueEnd <= bytes.count else { return nil }
-        value = length == Self.none ? nil : (start + Self.head)..<valueEnd
-        end = valueEnd
+        let length = Int(Self.number(bytes, start + 13, 4))
+        end = start + Self.head + length
+        guard end <= bytes.count else { return nil }
+        content = (start + Self.head)..<end
     }
 
-    /// Adds the frame of a record to `bytes`: of a value that is longer than `longest`, one byte more than that.
-    static func append(_ position: RecordPosition, _ value: [UInt8]?, longest: Int, to bytes: inout [UInt8]) {
+    /// Adds the frame of a record to `bytes`: of a content that is longer than `longest`, one byte more than that.
+    static func append(_ position: RecordPosition, _ content: RecordContent, longest: Int, to bytes: inout [UInt8]) {
         append(position, to: &bytes)
-        guard let value else { return append(UInt64(none), 4, to: &bytes) }
-        let length = min(value.count, longest + 1)
+        let (kind, content): (Kind, [UInt8]) =
+            switch content {
+            case .nothing: (.nothing, [])
+            case .payload(let value): (.payload, value)
+            case .unfit(let letter): (.unfit, letter)
+            }
+        let length = min(content.count, longest + 1)
+        append(UInt64(kind.rawValue), 1, to: &bytes)
         append(UInt64(length), 4, to: &bytes)
-        bytes += value[..<length]
+        bytes += content[..<length]
     }
 
     // MARK: Places

@@ -17,7 +17,11 @@ final class RecordProtocol: StreamProtocol {
         let bytes = piece.bytes
         var start = 0
         while let frame = RecordFrame(bytes, from: start) {
-            if let value = frame.value { intake.document(bytes[value], to: &consumer) }
+            switch frame.kind {
+            case .nothing: break
+            case .payload: intake.document(bytes[frame.content], to: &consumer)
+            case .unfit: intake.reject(.noEnvelope, bytes[frame.content], to: &consumer)
+            }
             places[frame.position.partition] = frame.position.offset + 1
             start = frame.end
         }

@@ -21,8 +21,8 @@ final class FrameQueue {
     var capacity: Int { bytes.capacity }
 
     /// Adds a record.
-    func append(_ position: RecordPosition, _ value: [UInt8]?) {
-        RecordFrame.append(position, value, longest: longest, to: &bytes)
+    func append(_ position: RecordPosition, _ content: RecordContent) {
+        RecordFrame.append(position, content, longest: longest, to: &bytes)
     }
 
     /// Has `send` take what waits, until it takes nothing: it says how many bytes it has taken.

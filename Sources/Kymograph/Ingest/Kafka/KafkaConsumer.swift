@@ -14,13 +14,18 @@ import Glibc
     private let consumer: OpaquePointer
     private let ear = Ear()
     private let topic: String
+    /// Nil where values alone go to the lane.
+    private var envelope: RecordEnvelope?
 
     /// A consumer with `properties` for `topic`. It rings the event `bell`, unless that is -1, when there is something
-    /// to ask for.
+    /// to ask for. Headers become properties of envelopes, if there is one to make them.
     ///
     /// - Throws: ``KafkaFault`` when a property is none, or they do not go together.
-    init(_ properties: [KafkaProperty], topic: String, bell: Int32) throws(KafkaFault) {
+    init(
+        _ properties: [KafkaProperty], topic: String, bell: Int32, envelope: consuming RecordEnvelope? = nil
+    ) throws(KafkaFault) {
         self.topic = topic
+        self.envelope = envelope
         let all = unsafe try KafkaLibrary.made(properties)
         var calls = kymo_kafka_consumer_calls()
         unsafe calls.committed = { context, partition, offset, error in
@@ -79,11 +84,33 @@ import Glibc
         var record = unsafe kymo_kafka_record()
         guard unsafe kymo_kafka_next(consumer, &record) != 0 else { return nil }
         defer { unsafe kymo_kafka_record_free(&record) }
-        let (error, partition, offset, piece) = unsafe (record.error, record.partition, record.offset, record.value)
+        let (error, partition, offset) = unsafe (record.error, record.partition, record.offset)
         guard error == 0 else { return .fault(partition: partition, KafkaLibrary.fault(error)) }
-        let bytes = unsafe UnsafeRawBufferPointer(start: piece.bytes, count: piece.count)
-        let value = unsafe piece.bytes == nil ? nil : unsafe [UInt8](bytes)
-        return .record(RecordPosition(partition: partition, offset: offset), value: value)
+        return .record(RecordPosition(partition: partition, offset: offset), unsafe content(of: record))
+    }
+
+    private func content(of record: kymo_kafka_record) -> RecordContent {
+        let value = unsafe Self.copy(record.value)
+        guard envelope != nil else { return value.map { .payload($0) } ?? .nothing }
+        let whole = unsafe TopicRecord(
+            value: value, key: Self.copy(record.key), headers: Self.headers(of: record),
+            milliseconds: record.milliseconds < 0 ? nil : record.milliseconds)
+        return envelope?.content(of: whole) ?? .nothing
+    }
+
+    private static func headers(of record: kymo_kafka_record) -> [RecordHeader] {
+        var (all, header): ([RecordHeader], kymo_kafka_header) = unsafe ([], kymo_kafka_header())
+        while unsafe kymo_kafka_record_header(record.message, all.count, &header) != 0 {
+            let name = unsafe UnsafeRawBufferPointer(start: header.name, count: strlen(header.name))
+            all.append(RecordHeader(name: unsafe [UInt8](name), value: unsafe copy(header.value)))
+        }
+        return all
+    }
+
+    /// The bytes of `piece`; nil where there is none.
+    private static func copy(_ piece: kymo_kafka_piece) -> [UInt8]? {
+        guard let start = unsafe piece.bytes else { return nil }
+        return unsafe [UInt8](UnsafeRawBufferPointer(start: start, count: piece.count))
     }
 
     func commit(_ positions: [RecordPosition]) throws(KafkaFault) {

@@ -16,6 +16,8 @@ package struct KafkaReading: Hashable, Sendable {
     package var partitions: PartitionSet?
     /// Where to begin.
     package var beginning = Beginning.earliest
+    /// How headers are read, which become properties of an envelope around the value; nil when they are not.
+    package var headers: HeaderEncoding?
     /// File of further properties of librdkafka; as it may have secrets, one that nobody else can read.
     package var propertiesFile: String?
 

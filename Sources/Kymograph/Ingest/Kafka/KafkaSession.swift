@@ -211,16 +211,16 @@ final class KafkaSession {
             }
             hasMore = true
             switch event {
-            case .record(let position, let value): take(position, value)
+            case .record(let position, let content): take(position, content)
             case .fault(let partition, let fault): hear(fault, of: partition, now)
             }
         }
         try listen(now)
     }
 
-    private func take(_ position: RecordPosition, _ value: [UInt8]?) {
+    private func take(_ position: RecordPosition, _ content: RecordContent) {
         guard places.take(position) else { return }
-        frames.append(position, value)
+        frames.append(position, content)
         if health.reads(position.partition) { notices.append(.connected("reading again")) }
     }
 

@@ -40,8 +40,8 @@ protocol RecordConsumer: AnyObject {
 
 /// What a consumer gives.
 enum RecordEvent {
-    /// A record; without a value it says that its key is gone (a tombstone).
-    case record(RecordPosition, value: [UInt8]?)
+    /// A record, and what of it goes to the lane.
+    case record(RecordPosition, RecordContent)
     /// What is wrong with a partition.
     case fault(partition: Int32, KafkaFault)
 }

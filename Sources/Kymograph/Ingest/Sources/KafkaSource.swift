@@ -74,9 +74,12 @@ package struct KafkaSource: WrittenSource {
     package func open(_ configuration: SourceConfiguration) throws(SourceError) -> OpenedSource {
         try probe(configuration)
         let (reading, topic) = (configuration.kafka, place.topic)
-        let feed = try KafkaFeed(name: name, topic: topic, reading: reading, longest: configuration.lineCap) {
+        let longest = configuration.lineCap
+        let feed = try KafkaFeed(name: name, topic: topic, reading: reading, longest: longest) {
             [self] (bell) throws(KafkaFault) in
-            try KafkaConsumer(properties(reading), topic: topic, bell: bell)
+            try KafkaConsumer(
+                properties(reading), topic: topic, bell: bell,
+                envelope: reading.headers.map { RecordEnvelope($0, longest: longest) })
         }
         return OpenedSource(self, Descriptor(-1), .records(OpenedSource.Records(feed: feed)))
     }

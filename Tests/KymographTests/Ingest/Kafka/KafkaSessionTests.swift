@@ -36,7 +36,7 @@ private final class Rounds {
         let view = PaddedBytes(copying: bytes)
         var (texts, place): ([String], Int) = ([], 0)
         while let frame = RecordFrame(view.view, from: place) {
-            let value = frame.value.map { view.view[$0].string } ?? "-"
+            let value = frame.kind == .nothing ? "-" : view.view[frame.content].string
             texts.append("\(frame.position.partition):\(frame.position.offset) \(value)")
             place = frame.end
         }
@@ -276,7 +276,8 @@ private final class Rounds {
     @Test func framesHaveBounds() {
         let frames = FrameQueue(longest: 1_000)
         for offset in 0..<50_000 {
-            frames.append(RecordPosition(partition: 0, offset: Int64(offset)), Array(repeating: 0x78, count: 1_000))
+            frames.append(
+                RecordPosition(partition: 0, offset: Int64(offset)), .payload(Array(repeating: 0x78, count: 1_000)))
             var isFirst = true
             frames.send { view in
                 defer { isFirst = false }

@@ -119,7 +119,8 @@ final class MemoryConsumer: RecordConsumer {
             }
             if range.contains(offset) {
                 places[partition] = offset + 1
-                return .record(RecordPosition(partition: partition, offset: offset), value: value)
+                let content = value.map { RecordContent.payload($0) } ?? .nothing
+                return .record(RecordPosition(partition: partition, offset: offset), content)
             }
             guard offset == range.upperBound else {
                 places[partition] = nil

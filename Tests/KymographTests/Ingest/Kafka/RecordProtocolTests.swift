@@ -15,14 +15,17 @@ import TrialSupport
         var (expected, ends): ([String], [Int32: Int64]) = ([], [:])
         for offset in 0..<Int64(40) {
             let partition = Int32.random(in: 0..<3, using: &random)
-            let kind = Int.random(in: 0..<8, using: &random)
-            let value =
-                kind == 0 && offset > 0
-                ? nil : String(repeating: "v", count: Int.random(in: 0..<(kind == 1 ? 90 : 40), using: &random))
-            frames.append(RecordPosition(partition: partition, offset: offset), value.map { Array($0.utf8) })
+            let kind = offset == 0 ? 3 : Int.random(in: 0..<8, using: &random)
+            let text = String(repeating: "v", count: Int.random(in: 0..<(kind == 1 ? 90 : 40), using: &random))
+            let bytes = Array(text.utf8)
+            let content: RecordContent = kind == 0 ? .nothing : kind == 2 ? .unfit(bytes) : .payload(bytes)
+            frames.append(RecordPosition(partition: partition, offset: offset), content)
             ends[partition] = offset + 1
-            guard let value else { continue }
-            expected.append(value.utf8.count > cap ? "frameTooLong: \(value.prefix(cap))" : value)
+            switch content {
+            case .nothing: break
+            case .payload: expected.append(bytes.count > cap ? "frameTooLong: \(text.prefix(cap))" : text)
+            case .unfit: expected.append("noEnvelope: \(text)")
+            }
         }
         let reader = RecordProtocol()
         let log = GatedConsumer.Log()
