@@ -58,7 +58,8 @@ struct Run: ParsableCommand {
         }
         if settings.allowsCoreDumps { ProcessPrivacy.allowCoreDumps() }
         settings.rejectedFile = settings.fileOfRejected(at: WallClock.now(), process: getpid())
-        let rereading = try self.settings.rereading()
+        let sandbox = try Self.confine(settings, log)
+        let rereading = try self.settings.rereading(sandbox)
         let firstRejection = settings.readsOnlyWhatEnds ? FirstRejection() : nil
         let pipeline: Pipeline
         do {
@@ -112,6 +113,23 @@ struct Run: ParsableCommand {
             return StandardError.exit("cannot write the summary: \(reason)", code: ExitStatus.ioError)
         } catch {
             return StandardError.exit("cannot write the summary: \(error)", code: ExitStatus.software)
+        }
+    }
+
+    /// Gives up all that the settings do not need. Before any thread starts, which would have it all.
+    private static func confine(_ settings: PipelineSettings, _ log: Log) throws -> Sandbox? {
+        guard settings.isConfined else { return nil }
+        if settings.store.keeping == .everything, let directory = settings.store.directory {
+            ProcessPrivacy.keepTemporaryFiles(in: directory)
+        }
+        do throws(SystemError) {
+            let sandbox = try Sandbox.enter(WrittenFiles(settings).places)
+            let what = sandbox?.text ?? "files that its user may change, as the kernel has no Landlock"
+            log.write(LogEntry(.debug, "the process may change \(what)"))
+            return sandbox
+        } catch {
+            throw log.exit(
+                "\(error.message); with sandbox: false, files are as safe as their modes", code: ExitStatus.osError)
         }
     }
 

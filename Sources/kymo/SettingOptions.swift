@@ -48,9 +48,9 @@ struct SettingOptions: ParsableArguments {
         return (settings, set, watch)
     }
 
-    /// Reads the same again; nil without a configuration file.
-    func rereading() throws -> ConfigurationRereading? {
-        try config.map { ConfigurationRereading(try input(), path: $0) }
+    /// Reads the same again, in a process that `sandbox` confines; nil without a configuration file.
+    func rereading(_ sandbox: Sandbox?) throws -> ConfigurationRereading? {
+        try config.map { ConfigurationRereading(try input(), path: $0, sandbox: sandbox) }
     }
 
     /// As ``load()``, without printing: what is nil has errors among the diagnostics. `beforeReading` is called before

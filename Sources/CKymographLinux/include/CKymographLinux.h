@@ -209,6 +209,18 @@ static inline void kymo_pause(void) {
 /// instruction where it has one.
 uint32_t kymo_crc32c(uint32_t crc, const uint8_t *bytes, size_t size);
 
+// Landlock: rights that a thread, and threads that it starts later, give up for good.
+
+/// Which version of it the kernel has; 0 without any.
+int kymo_landlock_version(void);
+/// Rules by which nothing may be written, made, removed or executed: a descriptor, or a negative errno.
+int kymo_landlock_new(void);
+/// Lets files be written below `path`, or the file `path`; with `everything` also made, renamed and removed there, which
+/// must be a folder. 0 or a negative errno.
+int kymo_landlock_allow(int rules, const char *path, int everything);
+/// From here on the rules hold for this thread and those that it starts. 0 or a negative errno.
+int kymo_landlock_enter(int rules);
+
 // What is built.
 
 /// The commit, as the build was told (`KYMO_COMMIT`); empty when it was not.

@@ -5,15 +5,17 @@ import KymographTemplates
 /// are then.
 package struct ConfigurationRereading: Sendable {
     private let input: ConfigurationInput
+    private let sandbox: Sandbox?
     /// The configuration file.
     package let path: String
 
-    /// For a configuration of `input` whose file is at `path`.
-    package init(_ input: ConfigurationInput, path: String) {
-        (self.input, self.path) = (input, path)
+    /// For a configuration of `input` whose file is at `path`, in a process that may write what `sandbox` lets it, or
+    /// without one anything.
+    package init(_ input: ConfigurationInput, path: String, sandbox: Sandbox? = nil) {
+        (self.input, self.path, self.sandbox) = (input, path, sandbox)
     }
 
-    /// The settings, as a start would have them.
+    /// The settings, as a start would have them. With errors where sources and sinks write what the process may not.
     func read() -> (settings: PipelineSettings, diagnostics: [Diagnostic]) {
         var input = input
         guard let bytes = FileSystem.content(path) else {
@@ -25,6 +27,7 @@ package struct ConfigurationRereading: Sendable {
         var (settings, diagnostics) = ConfigurationLoader.load(input)
         settings.sources = settings.listeningSources
         settings.settleStore(environment: input.environment)
+        if let sandbox { diagnostics += WrittenFiles(settings).findings(in: sandbox) }
         return (settings, diagnostics)
     }
 }

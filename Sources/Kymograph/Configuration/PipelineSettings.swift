@@ -139,6 +139,8 @@ package struct PipelineSettings: Sendable {
     package var drainLimit: Int64 = 30_000_000_000
     /// Whether a crash may leave a core file, and debuggers may attach.
     package var allowsCoreDumps = false
+    /// Whether the process may change only files that the settings name (``Sandbox``).
+    package var isConfined = true
     /// What is written to standard error.
     package var log = LogSettings()
     /// Where values other than the defaults were written, by dotted key (`output.format`, `mappings[0]`).

@@ -265,6 +265,9 @@ enum SettingTable {
         .choice(
             "coreDumps", \.allowsCoreDumps, [("true", true), ("false", false)],
             "Whether a crash may leave a core file, which has what the memory held, and debuggers may attach"),
+        .choice(
+            "sandbox", \.isConfined, [("true", true), ("false", false)],
+            "Whether the kernel lets the process change files only where this configuration says, and run no program"),
     ]
 
     private static let log: [Setting<PipelineSettings>] = [

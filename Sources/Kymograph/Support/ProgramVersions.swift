@@ -28,6 +28,8 @@ package struct ProgramVersions: Encodable {
     package var swift = KymographVersion.compiler
     /// In the order of their names.
     package var libraries: [Library]
+    /// The version of Landlock in the kernel (``Sandbox``); nil without any.
+    package var landlock = Sandbox.version
 
     /// Asks each library. Loads libcurl, libpq and librdkafka, as sinks would.
     package init() {
@@ -48,6 +50,7 @@ package struct ProgramVersions: Encodable {
         let rows =
             [("kymo", version), ("commit", commit), ("swift", swift)]
             + libraries.map { ($0.name, $0.version ?? "cannot be loaded: \($0.problem ?? "unknown")") }
+            + [("landlock", landlock.map { "\($0)" } ?? "not in this kernel")]
         return rows.map { "\($0) \($1)\n" }.joined()
     }
 

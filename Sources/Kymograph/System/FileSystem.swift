@@ -125,6 +125,14 @@ enum FileSystem {
         return slash == path.startIndex ? "/" : String(path[..<slash])
     }
 
+    /// `path` without links and `..`, from the root on; itself where nothing is there.
+    static func resolved(_ path: String) -> String {
+        // Safe: Swift lends the path for the call; what it gives is a text of the heap, which is copied and freed.
+        guard let text = unsafe realpath(path, nil) else { return path }
+        defer { unsafe free(text) }
+        return unsafe String(cString: text)
+    }
+
     /// `path`, or else the nearest folder above it that exists.
     static func existing(_ path: String) -> String {
         var path = path

@@ -19,6 +19,12 @@ package enum ProcessPrivacy {
     /// From here on files are the owner's alone, unless they are given permissions of their own.
     package static func keepFilesPrivate() { umask(0o077) }
 
+    /// From here on SQLite, when it needs room to sort, has it in `directory`, and not in one that all users have.
+    package static func keepTemporaryFiles(in directory: String) {
+        // Safe: Swift lends both texts for the call, which copies them.
+        unsafe setenv("SQLITE_TMPDIR", directory, 1)
+    }
+
     /// The limit is the second obstacle: handlers of core files are asked whatever it is.
     private static func limitCoreFiles(_ size: (rlimit) -> rlim_t) {
         var limit = rlimit()

@@ -1,3 +1,4 @@
+import CKymographLinux
 import CommandSupport
 import Foundation
 import KymographTestKit
@@ -18,6 +19,8 @@ import Testing
             versions.keys.sorted() == ["glibc", "libcurl", "libpq", "librdkafka", "openssl", "sqlite", "zlib", "zstd"])
         let text = try Kymo.run(["version", "--verbose"]).lines
         for (name, version) in versions { #expect(text.contains("\(name) \(version)"), "\(name)") }
+        let landlock = kymo_landlock_version()
+        #expect(text.last == (landlock > 0 ? "landlock \(landlock)" : "landlock not in this kernel"))
         // By another program that loads the same files.
         let script = """
             import ctypes, os, sqlite3, zlib

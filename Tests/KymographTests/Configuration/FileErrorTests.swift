@@ -13,7 +13,7 @@ import Testing
                 + "mappings, deviceMapping, fhirMapping, framing, compatibility, watch, patients, "
                 + "patientConflict, unmapped, rules, output, deadLetter, receipts, receiptSocket, server, "
                 + "data, ephemeral, encryption, store, http, console, search, limits, "
-                + "lanes, shards, processors, wait, fastPath, ringSlots, drain, coreDumps, log, "
+                + "lanes, shards, processors, wait, fastPath, ringSlots, drain, coreDumps, sandbox, log, "
                 + "sources, "
                 + "sinks, include"
         ),

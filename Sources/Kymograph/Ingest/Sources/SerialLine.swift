@@ -111,6 +111,11 @@ package struct SerialLine: WrittenSource {
     }
 }
 
+extension SerialLine: WritingSource {
+    /// A device that is plugged in again is another file.
+    package var written: [WritePlace] { [.devices] }
+}
+
 extension SerialLine: ProbedSource {
     /// Looks at the device. It is not opened: many devices begin from scratch when it is.
     ///

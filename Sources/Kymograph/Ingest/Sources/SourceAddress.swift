@@ -53,6 +53,12 @@ package protocol AnsweringSource: SourceAddress {
     func ask(_ configuration: SourceConfiguration) throws(SourceError)
 }
 
+/// A source that makes or writes files.
+package protocol WritingSource: SourceAddress {
+    /// Where.
+    var written: [WritePlace] { get }
+}
+
 /// A source whose name says less than its address in the configuration.
 package protocol WrittenSource: SourceAddress {
     /// The address as the configuration has it.

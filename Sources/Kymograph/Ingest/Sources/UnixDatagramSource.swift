@@ -31,6 +31,11 @@ package struct UnixDatagramSource: RoutedSource {
     }
 }
 
+extension UnixDatagramSource: WritingSource {
+    /// The folder of the socket, which is removed at the end.
+    package var written: [WritePlace] { [.folder(FileSystem.folder(of: path))] }
+}
+
 extension UnixDatagramSource: ProbedSource {
     /// Looks at the path.
     ///

@@ -30,6 +30,11 @@ package struct UnixMessageSource: RoutedSource {
     }
 }
 
+extension UnixMessageSource: WritingSource {
+    /// The folder of the socket, which is removed at the end.
+    package var written: [WritePlace] { [.folder(FileSystem.folder(of: path))] }
+}
+
 extension UnixMessageSource: ProbedSource {
     /// Looks at the path.
     ///

@@ -29,6 +29,11 @@ package struct UnixStreamSource: RoutedSource {
     }
 }
 
+extension UnixStreamSource: WritingSource {
+    /// The folder of the socket, which is removed at the end.
+    package var written: [WritePlace] { [.folder(FileSystem.folder(of: path))] }
+}
+
 extension UnixStreamSource: ProbedSource {
     /// Looks at the path.
     ///

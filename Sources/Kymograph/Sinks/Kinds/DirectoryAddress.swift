@@ -18,6 +18,8 @@ package struct DirectoryAddress: SinkAddress {
     package var text: String { path }
     /// The name.
     package var name: String { "files \(path)" }
+    /// The directory.
+    package var written: [WritePlace] { [.folder(path)] }
 
     /// A directory that cannot be made, written to or locked, and a dictionary that cannot be read.
     package func obstacles(_ opening: SinkOpening) -> [SinkObstacle] {

@@ -15,6 +15,9 @@ package protocol SinkAddress: Hashable, Sendable {
     /// What no two sinks can both write to; nil where several can. Default: the name.
     var claim: String? { get }
 
+    /// Where it makes and changes files. Default: nowhere.
+    var written: [WritePlace] { get }
+
     /// What is wrong with it in a configuration that says `circumstances`. Default: nothing.
     func findings(_ circumstances: SinkCircumstances) -> [SinkFinding]
 
@@ -38,6 +41,8 @@ extension SinkAddress {
     package var name: String { "\(kind.key) \(text)" }
     /// The name.
     package var claim: String? { name }
+    /// Nowhere.
+    package var written: [WritePlace] { [] }
     /// Nothing.
     package func findings(_ circumstances: SinkCircumstances) -> [SinkFinding] { [] }
 
