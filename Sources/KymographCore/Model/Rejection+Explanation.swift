@@ -96,7 +96,8 @@ extension Rejection {
         case .rejectedByRule:
             "a rule rejects it (rules); when it is to be taken, change the rule, then replay the letter"
         case .noEnvelope:
-            "the value of a record must be one JSON document where its headers are read: see docs/kafka.md, headers"
+            "the value of a record must be one JSON document without an envelope of its own, where headers are read: "
+                + "see docs/kafka.md, headers"
         case .ruleFailed:
             "an expression of a rule fails, or gives no value of its type: change the rule, then replay the letter"
         case .typeNotAllowed:

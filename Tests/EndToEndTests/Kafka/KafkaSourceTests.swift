@@ -144,11 +144,11 @@ import TrialSupport
         try run.wait(for: [4, 0, 0, 0], of: process)
         let done = try process.terminate()
         #expect(done.end == .exit(0) && done.error.contains("received 4 = accepted 1 "), "\(done.error)")
-        #expect(done.error.contains("noEnvelope 1"), "\(done.error)")
-        let written = try run.written()
-        #expect(written.observations.count == 1)
-        let letters = try run.kafka.kymo("dead", "list", "--data", "data", "--format", "json").text
-        #expect(letters.split(separator: "\n").count == 3, "\(letters)")
+        #expect(done.error.contains("noEnvelope 2") && done.error.contains("invalidValue 1"), "\(done.error)")
+        #expect(try run.written().observations.count == 1)
+        let text = Files.names(run.folder.file("out")).map { Files.text(run.folder.file("out/\($0)")) }.joined()
+        for part in ["watch-17", "p-0042", "2026-03-01T08:00:49.216Z"] { #expect(text.contains(part), "\(text)") }
+        #expect(!text.contains("watch-9") && !text.contains("watch-18"), "\(text)")
     }
 
     /// It comes and goes with the configuration.

@@ -8,7 +8,7 @@ struct RecordEnvelope: ~Copyable {
     private let encoding: HeaderEncoding
     /// Longest value of which one is made.
     private let longest: Int
-    private var validator = JSONValidator()
+    private var check = EventBodyCheck()
 
     /// Envelopes of records whose headers are written as `encoding` says. Values over `longest` bytes stay as they are.
     init(_ encoding: HeaderEncoding, longest: Int) {
@@ -20,14 +20,11 @@ struct RecordEnvelope: ~Copyable {
         guard let value = record.value else { return .nothing }
         // The lane tells that it is too long.
         guard value.count <= longest else { return .payload(value) }
-        return isDocument(value) ? .payload(envelope(value, properties(of: record))) : .unfit(value)
+        return isBody(value) ? .payload(envelope(value, properties(of: record))) : .unfit(value)
     }
 
-    /// Whether `value` is one value of JSON, and nothing behind it: that would be read as properties.
-    private mutating func isDocument(_ value: [UInt8]) -> Bool {
-        value.withByteView { view in
-            view.withPadding { padded in (try? validator.validate(padded)) != nil }
-        }
+    private mutating func isBody(_ value: [UInt8]) -> Bool {
+        value.withByteView { view in view.withPadding { check.allows($0) } }
     }
 
     // MARK: Properties
