@@ -1,3 +1,5 @@
+// O_PATH.
+#define _GNU_SOURCE
 #include "CKymographLinux.h"
 
 #include <errno.h>
