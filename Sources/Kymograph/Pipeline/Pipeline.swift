@@ -1,4 +1,3 @@
-import CKymographLinux
 package import KymographCore
 package import KymographTemplates
 import Synchronization
@@ -62,15 +61,8 @@ package final class Pipeline: Sendable {
     private let isAskedToEnd = Atomic(false)
     /// The clock of receive times.
     private let clock: ReceiveClock
-    private let runningLanes: RunningThreads
-    private let runningShards: RunningThreads
+    private let threads: PipelineThreads
     private let runningClosing = RunningThreads(1)
-    private let lanePulses: [Pulse]
-    private let shardPulses: [Pulse]
-    private let laneClocks: [ThreadClock]
-    private let shardClocks: [ThreadClock]
-    /// Lanes and shards that are not ready yet.
-    private let starting: RunningThreads
     /// Why the dead letters are not complete, if so.
     private let closingMessage = Mutex<String?>(nil)
 
@@ -152,11 +144,7 @@ package final class Pipeline: Sendable {
         }
         clock = store?.receiveClock ?? ReceiveClock()
         dropNotes = stage.map { KernelDropNotes($0.store) }
-        (runningLanes, runningShards) = (RunningThreads(lanes.count), RunningThreads(settings.shards))
-        (lanePulses, laneClocks) = (lanes.map { _ in Pulse() }, lanes.map { _ in ThreadClock() })
-        let shards = 0..<settings.shards
-        (shardPulses, shardClocks) = (shards.map { _ in Pulse() }, shards.map { _ in ThreadClock() })
-        starting = RunningThreads(lanes.count + settings.shards)
+        threads = PipelineThreads(lanes: lanes.count, shards: settings.shards)
     }
 
     /// What is listened to, one line per source, with what the kernel granted.
@@ -250,7 +238,7 @@ package final class Pipeline: Sendable {
     private var facts: InstanceFacts {
         InstanceFacts(
             run: summary, deliveries: stage?.deliverySummaries ?? [],
-            isStarting: !starting.isZero, isStopping: isStopping.load(ordering: .relaxed),
+            isStarting: threads.areStarting, isStopping: isStopping.load(ordering: .relaxed),
             isStoreFull: stage?.store.isFull.load(ordering: .relaxed) ?? false,
             failure: control.currentFailure?.message)
     }
@@ -300,7 +288,7 @@ package final class Pipeline: Sendable {
         var controller = RunController(drainLimit: settings.drainLimit)
         var service = service
         if let code = obey(
-            signals, &controller, &service, progress, until: { [self] in runningLanes.isZero && runningShards.isZero })
+            signals, &controller, &service, progress, until: { [threads] in threads.haveEnded })
         {
             return outcome(exitCode: code, "ended by a second signal")
         }
@@ -369,20 +357,14 @@ package final class Pipeline: Sendable {
     /// What a service manager should know.
     private var look: ServiceNotices.Look {
         ServiceNotices.Look(
-            summary: summary, isReady: starting.isZero, isReloaded: reloader.isSettled, threads: threadProgress)
+            summary: summary, isReady: !threads.areStarting, isReloaded: reloader.isSettled, threads: threadProgress)
     }
 
     /// What lanes, shards and the store's thread have done up to now.
     private var threadProgress: [ThreadProgress] {
         let isOutputWaiting = stage == nil && outputs.isWaiting
-        let lanes = lanePulses.enumerated().map { number, pulse in
-            ThreadProgress(name: "lane \(number)", rounds: pulse.count, isWaitingForRoom: false)
-        }
-        let shards = shardPulses.enumerated().map { number, pulse in
-            let isWaiting = stage?.store.isWaitedFor(by: number) ?? isOutputWaiting
-            return ThreadProgress(name: "shard \(number)", rounds: pulse.count, isWaitingForRoom: isWaiting)
-        }
-        return lanes + shards + (stage.map { [$0.progress] } ?? [])
+        let ofPipeline = threads.progress { stage?.store.isWaitedFor(by: $0) ?? isOutputWaiting }
+        return ofPipeline + (stage.map { [$0.progress] } ?? [])
     }
 
     /// Does what the first SIGTERM does: stops receiving, and delivers what is there for at most
@@ -422,8 +404,8 @@ package final class Pipeline: Sendable {
         summary.engine = ledger.engine(rings)
         (summary.engine.mostDevices, summary.engine.mostSeries) =
             (present.windows.limits.maxDevices, present.windows.limits.maxSeries)
-        summary.engine.laneSeconds = laneClocks.map(\.seconds)
-        summary.engine.shardSeconds = shardClocks.map(\.seconds)
+        summary.engine.laneSeconds = threads.laneSeconds
+        summary.engine.shardSeconds = threads.shardSeconds
         summary.deliveries = stage?.deliverySummaries ?? []
         summary.engine.commits = stage?.store.commitTimes.withLock { $0 }
         summary.engine.durable = stage?.store.durableTimes.withLock { $0 }
@@ -473,21 +455,20 @@ package final class Pipeline: Sendable {
     }
 
     private func runLane(_ index: Int) {
-        laneClocks[index].begin()
-        defer { laneClocks[index].end() }
+        let pulse = threads.beginLane(index)
         let limits = settings.windows.limits
         let reporter = LaneReporter(
             number: index, set: set, sources: settings.sources, ledger: ledger, deadLetters: deadLetters,
             store: stage?.store,
             clock: clock, bells: bells, rings: rings[index], control: control,
-            noticesMissingFrames: settings.noticesMissingFrames, wait: settings.wait, pulse: lanePulses[index],
+            noticesMissingFrames: settings.noticesMissingFrames, wait: settings.wait, pulse: pulse,
             observer: observer, tap: LaneTap(set), counts: ruleCounts)
         let router = ReadingRouter(
             rings: rings[index], maxDevices: limits.maxDevices, maxSeries: limits.maxSeries)
         var consumer = LaneConsumer(
             settings, newSettings, first: set, mappings, router: router, reporter: reporter, number: index,
             store: stage?.store, taps: taps, pauses: pauses)
-        noteStarted()
+        threads.noteStarted()
         do throws(SourceError) {
             _ = try lanes[index].run(&consumer)
         } catch {
@@ -496,16 +477,9 @@ package final class Pipeline: Sendable {
         consumer.batchEnd()
         // It reads nothing more, whatever is paused.
         pauses.noteAdopted(.max, lane: index)
-        lanePulses[index].end()
-        runningLanes.leave()
+        threads.endLane(index)
         for bell in bells { bell.ring() }
         control.noteChange()
-    }
-
-    /// Called by each lane and shard; the last one ends the start.
-    private func noteStarted() {
-        // Of 23 MiB then, 18 are code and constants, most of which reading mappings and arguments has used.
-        if starting.leave() { kymo_memory_forget_unused() }
     }
 
     private func startShards() {
@@ -517,14 +491,11 @@ package final class Pipeline: Sendable {
                     mappings: mappings, outputs: outputs, ledger: ledger, deadLetters: deadLetters,
                     observer: observer, taps: taps, ruleCounts: ruleCounts),
                 newSettings: newSettings,
-                outputs: outputs, bell: bells[index], control: control, clock: clock, inputsEnded: runningLanes,
-                pulse: shardPulses[index], flushes: flushes.point, didStart: { [self] in noteStarted() })
+                outputs: outputs, bell: bells[index], control: control, clock: clock, inputsEnded: threads.runningLanes,
+                pulse: threads.pulse(ofShard: index), flushes: flushes.point,
+                didStart: { [threads] in threads.noteStarted() })
             WorkerThread.start("kymo-shard-\(index)", on: settings.processor(at: lanes.count + index)) { [self] in
-                shardClocks[index].begin()
-                worker.run()
-                worker.pulse.end()
-                shardClocks[index].end()
-                runningShards.leave()
+                threads.runShard(index, worker.run)
                 control.noteChange()
             }
         }
