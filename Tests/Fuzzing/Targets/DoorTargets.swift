@@ -15,6 +15,7 @@ extension FuzzTarget {
         FuzzTarget(name: "hl7", longest: 2_048, run: message),
         FuzzTarget(name: "mqtt", longest: 1_024, run: broker),
         FuzzTarget(name: "proxy", longest: 256, run: proxy),
+        FuzzTarget(name: "record", longest: 1_024, run: record),
     ]
 
     // MARK: HTTP
@@ -27,6 +28,33 @@ extension FuzzTarget {
         let read = Cuts.all(bytes, size: size).map { RequestReading($0, limits) }
         for other in read {
             demand(other == read[0], "in pieces of \(size) bytes: \(other), as a whole: \(read[0])")
+        }
+    }
+
+    // MARK: Kafka
+
+    /// A record with headers becomes an event whose body is the value and whose properties are the headers, or nothing
+    /// does: a letter for the encoding, up to three headers as `name=value`, a line each, and the value.
+    private static func record(_ bytes: [UInt8]) {
+        var input = FuzzInput(bytes)
+        var envelope = RecordEnvelope(input.choice(of: [HeaderEncoding.text, .amqp]), longest: 1 << 20)
+        var record = TopicRecord()
+        for _ in 0..<input.choice(4) {
+            var line = FuzzInput(input.part())
+            record.headers.append(RecordHeader(name: line.part(upTo: "="), value: line.rest))
+        }
+        let value = input.rest
+        record.value = value
+        switch envelope.content(of: record) {
+        case .nothing: demand(false, "a value is lost")
+        case .unfit(let letter): demand(letter == value, "another letter: \(letter)")
+        case .payload(let payload):
+            guard let event = try? JSONTree(parsing: payload) else {
+                return demand(false, "no JSON: \(String(decoding: payload, as: UTF8.self))")
+            }
+            let head = Array("{\"Body\":".utf8) + value + Array(",\"Properties\":{".utf8)
+            demand(payload.starts(with: head), "another body: \(String(decoding: payload, as: UTF8.self))")
+            demand(event["SystemProperties"] != nil, "no properties: \(String(decoding: payload, as: UTF8.self))")
         }
     }
 
