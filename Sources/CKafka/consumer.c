@@ -120,7 +120,8 @@ int kymo_kafka_next(kymo_kafka_consumer *consumer, kymo_kafka_record *record) {
 
 int kymo_kafka_record_header(const void *message, size_t place, kymo_kafka_header *header) {
     rd_kafka_headers *headers = NULL;
-    if (library.message_headers(message, &headers)) return 0;
+    int error = library.message_headers(message, &headers);
+    if (error) return error == NO_ENTRY ? 0 : -1;
     const void *bytes = NULL;
     if (library.header_get_all(headers, place, &header->name, &bytes, &header->value.count)) return 0;
     header->value.bytes = bytes;

@@ -33,21 +33,19 @@ struct path_beneath {
     int32_t parent;
 } __attribute__((packed));
 
-/// What a kernel of `version` can forbid, of `rights`.
-static uint64_t known(int version, uint64_t rights) {
-    if (version < 2) rights &= ~(uint64_t)REFER;
-    if (version < 3) rights &= ~(uint64_t)TRUNCATE;
-    return rights;
+/// What the kernel can forbid, of `rights`.
+static uint64_t known(uint64_t rights) {
+    return kymo_landlock_version() < 3 ? rights & ~(uint64_t)TRUNCATE : rights;
 }
 
 int kymo_landlock_version(void) {
     long version = syscall(CREATE, NULL, 0, VERSION_FLAG);
-    return version < 0 ? 0 : (int)version;
+    // The first one forbids to move files from one folder to another, wherever they are.
+    return version < 2 ? 0 : (int)version;
 }
 
 int kymo_landlock_new(void) {
     uint64_t handled = known(
-        kymo_landlock_version(),
         EXECUTE | WRITE_FILE | REMOVE_DIR | REMOVE_FILE | MAKE_CHAR | MAKE_DIR | MAKE_REG | MAKE_SOCK | MAKE_FIFO |
             MAKE_BLOCK | MAKE_SYM | REFER | TRUNCATE);
     long rules = syscall(CREATE, &handled, sizeof handled, 0);
@@ -56,8 +54,8 @@ int kymo_landlock_new(void) {
 
 int kymo_landlock_allow(int rules, const char *path, int everything) {
     uint64_t rights = WRITE_FILE | TRUNCATE;
-    if (everything) rights |= REMOVE_DIR | REMOVE_FILE | MAKE_DIR | MAKE_REG | MAKE_SOCK | REFER;
-    struct path_beneath rule = {.allowed = known(kymo_landlock_version(), rights)};
+    if (everything) rights |= REMOVE_DIR | REMOVE_FILE | MAKE_DIR | MAKE_REG | MAKE_SOCK | MAKE_FIFO | REFER;
+    struct path_beneath rule = {.allowed = known(rights)};
     rule.parent = open(path, O_PATH | O_CLOEXEC);
     if (rule.parent < 0) return -errno;
     int code = syscall(ADD_RULE, rules, PATH_BENEATH, &rule, 0) ? -errno : 0;

@@ -126,6 +126,12 @@ struct Run: ParsableCommand {
             let sandbox = try Sandbox.enter(WrittenFiles(settings).places)
             let what = sandbox?.text ?? "files that its user may change, as the kernel has no Landlock"
             log.write(LogEntry(.debug, "the process may change \(what)"))
+            if sandbox?.isOpen == true {
+                log.write(
+                    .warning(
+                        "the sandbox lets the process change every file, because a socket, a file or a directory that "
+                            + "is not there is in /; name one in a directory of its own"))
+            }
             return sandbox
         } catch {
             throw log.exit(

@@ -167,7 +167,8 @@ void kymo_kafka_consumer_poll(kymo_kafka_consumer *consumer);
 int kymo_kafka_next(kymo_kafka_consumer *consumer, kymo_kafka_record *record);
 void kymo_kafka_record_free(kymo_kafka_record *record);
 
-/// Gives the header at `place` of the record's `message`, valid until that is freed; 0 when there is none. A value without
+/// Gives the header at `place` of the record's `message`, valid until that is freed; 0 when there is none, and -1 when its
+/// headers are damaged. A value without
 /// `bytes` is NULL.
 int kymo_kafka_record_header(const void *message, size_t place, kymo_kafka_header *header);
 

@@ -211,7 +211,7 @@ uint32_t kymo_crc32c(uint32_t crc, const uint8_t *bytes, size_t size);
 
 // Landlock: rights that a thread, and threads that it starts later, give up for good.
 
-/// Which version of it the kernel has; 0 without any.
+/// Which version of it the kernel has; 0 without any that is of use (Linux 5.19 and later).
 int kymo_landlock_version(void);
 /// Rules by which nothing may be written, made, removed or executed: a descriptor, or a negative errno.
 int kymo_landlock_new(void);

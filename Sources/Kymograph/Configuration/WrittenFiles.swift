@@ -14,8 +14,11 @@ package struct WrittenFiles {
         let sources = settings.listeningSources.flatMap { source in
             ((source.configuration.address as? any WritingSource)?.written ?? []).map { ($0, source.addressOrigin) }
         }
-        named = sinks + sources
-        others = Self.store(settings) + Self.files(settings) + Self.mappings(settings)
+        let mappings = settings.listeningSources.flatMap { source in
+            Self.mappings(of: source, settings).map { ($0, source.addressOrigin) }
+        }
+        named = sinks + sources + mappings
+        others = Self.store(settings) + Self.files(settings)
     }
 
     private static func store(_ settings: PipelineSettings) -> [WritePlace] {
@@ -31,10 +34,9 @@ package struct WrittenFiles {
     }
 
     /// Files of mappings, when the console may replace them.
-    private static func mappings(_ settings: PipelineSettings) -> [WritePlace] {
+    private static func mappings(of source: PipelineSettings.Source, _ settings: PipelineSettings) -> [WritePlace] {
         guard settings.console.isEnabled, settings.console.edits else { return [] }
-        let files = settings.listeningSources.flatMap { settings.references(of: $0) }.flatMap(\.watchedFiles)
-        return files.map { .file($0) }
+        return settings.references(of: source).flatMap(\.watchedFiles).map { .file($0) }
     }
 
     /// All of them.

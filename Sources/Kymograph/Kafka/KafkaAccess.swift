@@ -26,6 +26,7 @@ struct KafkaAccess: Hashable, Sendable {
             // The default since 2.0 only.
             KafkaProperty(name: "ssl.endpoint.identification.algorithm", value: "https"),
         ] + own + (stated?.all ?? [])
+            + (stated?.usesKerberos == true ? [KafkaProperty(name: KafkaProperties.reloginInterval, value: "0")] : [])
     }
 
     /// The file's properties; nil without a file.

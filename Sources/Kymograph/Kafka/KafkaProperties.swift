@@ -59,6 +59,9 @@ struct KafkaProperties {
                 throw KafkaFault(
                     .unfit, "\(place)kymo decides on \(property.name), or would run other programs for it; remove it")
             }
+            guard name != Self.reloginInterval || property.value == "0" else {
+                throw KafkaFault(.unfit, "\(place)kymo runs no kinit; have another program renew tickets, and write 0")
+            }
             guard !name.hasPrefix("sasl.kerberos.") || KafkaProperties.isPlain(property.value) else {
                 throw KafkaFault(.unfit, "\(place)\(name) has characters that a command line would take otherwise")
             }
@@ -86,6 +89,14 @@ struct KafkaProperties {
         var text = text.drop(while: isBlank)
         while let last = text.last, isBlank(last) { text.removeLast() }
         return text
+    }
+
+    /// How often librdkafka has `kinit` run: 0 for never.
+    static let reloginInterval = "sasl.kerberos.min.time.before.relogin"
+
+    /// Whether brokers are reached by Kerberos, of which there must be tickets: kymo runs no program.
+    var usesKerberos: Bool {
+        all.contains { ["sasl.mechanism", "sasl.mechanisms"].contains($0.name) && $0.value.uppercased() == "GSSAPI" }
     }
 
     /// Whether it says how brokers are to be reached; without that, it is in plain text.

@@ -125,6 +125,14 @@ enum FileSystem {
         return slash == path.startIndex ? "/" : String(path[..<slash])
     }
 
+    /// What the link `path` says; nil when it is none.
+    static func linkTarget(_ path: String) -> String? {
+        var bytes = [CChar](repeating: 0, count: Int(PATH_MAX))
+        // Safe: Swift lends path and room for the call, which writes no more than the room has.
+        let count = unsafe readlink(path, &bytes, bytes.count)
+        return count > 0 ? String(decoding: bytes[..<count].map { UInt8(bitPattern: $0) }, as: UTF8.self) : nil
+    }
+
     /// `path` without links and `..`, from the root on; itself where nothing is there.
     static func resolved(_ path: String) -> String {
         // Safe: Swift lends the path for the call; what it gives is a text of the heap, which is copied and freed.

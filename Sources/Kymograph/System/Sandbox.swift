@@ -12,7 +12,7 @@ package enum WritePlace: Hashable, Sendable {
 }
 
 /// What the process may still change, after it has given up all else for good: files below some folders, and some
-/// devices. It can also start no program any more (Landlock, Linux 5.13 and later).
+/// devices. It can also start no program any more (Landlock, Linux 5.19 and later).
 ///
 /// What bytes from outside might make it do by a fault of the program stays within that. Files are read as before.
 package struct Sandbox: Sendable {
@@ -50,8 +50,8 @@ package struct Sandbox: Sendable {
     private static func allow(_ path: String, _ rules: Descriptor, everything: Bool) throws(SystemError) {
         // Safe: Swift lends the path as a C string for the call.
         let code = unsafe kymo_landlock_allow(rules.raw, path, everything ? 1 : 0)
-        // What is not there, no folder, or cannot be reached, is told of by whoever opens it.
-        guard code >= 0 || [-ENOENT, -ENOTDIR, -EACCES, -ELOOP, -EINVAL].contains(code) else {
+        // What is not there, no folder, or cannot be reached, is told of by whoever opens it. A pipe needs no rule.
+        guard code >= 0 || [-ENOENT, -ENOTDIR, -EACCES, -ELOOP, -EINVAL, -EBADFD].contains(code) else {
             throw SystemError(-code, "confine", "the process to \(path)")
         }
     }
@@ -69,11 +69,20 @@ package struct Sandbox: Sendable {
         case .devices: return .devices
         case .folder(let path): return .folder(FileSystem.resolved(FileSystem.existing(path)))
         case .file(let path):
-            if let status = FileSystem.target(path), status.st_mode & S_IFMT != S_IFREG {
-                return .file(FileSystem.resolved(path))
-            }
+            let path = destination(of: path)
+            if let status = FileSystem.target(path), status.st_mode & S_IFMT != S_IFREG { return .file(path) }
             return resolved(.folder(FileSystem.folder(of: path)))
         }
+    }
+
+    /// What writing to `path` writes to, also where a link leads to what is not there.
+    private static func destination(of path: String) -> String {
+        var path = path
+        for _ in 0..<8 {
+            guard FileSystem.target(path) == nil, let target = FileSystem.linkTarget(path) else { break }
+            path = target.hasPrefix("/") ? target : "\(FileSystem.folder(of: path))/\(target)"
+        }
+        return FileSystem.resolved(path)
     }
 
     /// Whether files can be changed in `place`, as it is now.
@@ -88,6 +97,9 @@ package struct Sandbox: Sendable {
     private func isBelowFolder(_ path: String) -> Bool {
         folders.contains { $0 == "/" || path == $0 || path.hasPrefix($0 + "/") }
     }
+
+    /// Whether it lets the process change everything.
+    package var isOpen: Bool { folders.contains("/") }
 
     /// The places.
     package var text: String {

@@ -3,8 +3,10 @@
 /// Templates search events at any depth: an object in the body that looks like an event would be one, with properties
 /// that whoever has sent the body chose, and be of any device that they name.
 package struct EventBodyCheck: ~Copyable {
+    // The lane has limits; here no body is refused that it would take.
     private var scanner = JSONScanner(
-        names: NameTable(["Body", "Properties", "SystemProperties"]), limits: ScanLimits(), payloadIsRoot: true)
+        names: NameTable(["Body", "Properties", "SystemProperties"]),
+        limits: ScanLimits(depth: 1_024, values: .max), payloadIsRoot: true)
 
     /// A check of bodies of any size.
     package init() {}

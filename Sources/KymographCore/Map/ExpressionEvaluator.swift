@@ -256,6 +256,13 @@ package struct ExpressionEvaluator: ~Copyable {
         return token.appendText(source, to: &writer)
     }
 
+    /// Whether an object is a property of which nobody can tell what it says.
+    @inline(never)
+    func isUnclear(_ found: Int, _ bytes: ByteView) -> Bool {
+        let token = token(found)
+        return token.kind == TokenKind.object && UnclearProperty.isOne(source(of: found, bytes)[token.range])
+    }
+
     /// Whether the token lies in the envelope's Properties or SystemProperties, whose texts never become times
     /// (mapping dialect, section 1.1).
     private func isTransport(_ found: Int) -> Bool {

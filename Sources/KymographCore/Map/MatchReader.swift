@@ -77,9 +77,13 @@ struct MatchReader: ~Copyable {
         if found >= 0 {
             let isContainer = evaluator.appendText(
                 of: found, match.bytes, compatible: match.template.isCompatible, to: &key)
-            // Patient and encounter are never required: what cannot be read counts as missing (section 2.4).
+            // Patient and encounter are never required: what cannot be read counts as missing (section 2.4). But not
+            // what somebody has sent, and may be another one.
             let isOptional = field == .patient || field == .encounter
-            if isContainer && !isOptional { throw match.failure(.invalidValue, field) }
+            if isContainer {
+                guard isOptional else { throw match.failure(.invalidValue, field) }
+                if evaluator.isUnclear(found, match.bytes) { throw match.failure(.invalidValue, field) }
+            }
         }
         if key.view(start..<key.count).isWhiteSpace {
             key.truncate(to: start)
@@ -129,6 +133,7 @@ struct MatchReader: ~Copyable {
     ) throws(MatchFailure) -> Timestamp {
         let first = settledTime(match.template.timestamp, match, &evaluator, context)
         if case .time(let time) = first { return time }
+        if case .unclear = first { throw match.failure(.invalidTimestamp, .timestamp) }
         if !match.template.alternativeTimestamp.isAbsent,
             case .time(let time) = settledTime(match.template.alternativeTimestamp, match, &evaluator, context)
         {
@@ -142,6 +147,8 @@ struct MatchReader: ~Copyable {
     private enum TimeResult {
         case time(Timestamp)
         case failed(Rejection)
+        /// There is one, and nobody can tell which.
+        case unclear
     }
 
     @inline(__always)
@@ -176,6 +183,7 @@ struct MatchReader: ~Copyable {
     ) -> TimeResult {
         let kind = evaluator.token(found).kind
         if kind == TokenKind.null { return .failed(.noTimestamp) }
+        if evaluator.isUnclear(found, match.bytes) { return .unclear }
         if match.template.format == .iso8601 {
             guard kind == TokenKind.string else { return .failed(.invalidTimestamp) }
             let text = evaluator.content(of: found, match.bytes, unescaped: &text)
@@ -206,6 +214,7 @@ struct MatchReader: ~Copyable {
             payload.moveRecord(from: end)
         case .failed(.noTimestamp): return
         case .failed(let reason): throw match.failure(reason, .start)
+        case .unclear: throw match.failure(.invalidTimestamp, .start)
         }
     }
 

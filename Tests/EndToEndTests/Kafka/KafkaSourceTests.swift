@@ -134,17 +134,21 @@ import TrialSupport
         let time = (name: "iothub-enqueuedtime", value: "830000019cA86A1040")
         let body = "{\"heartrate\":72}"
         try run.store(body, headers: [time, (device, "a10877617463682d3137"), (patient, "a106702d30303432")])
-        // "watch-17" and "watch-18"; a value that says whose it is; none that says it.
+        // "watch-17" and "watch-18"; two patients, or perhaps the number 49; a value that says whose it is.
         try run.store(body, headers: [time, (device, "a10877617463682d3137"), (device, "a10877617463682d3138")])
+        for (one, other) in [("a106702d30303432", "a106702d30303433"), ("5331", "5331")] {
+            try run.store(
+                body, headers: [time, (device, "a10877617463682d3137"), (patient, one), (patient, other)])
+        }
         let forged =
             "\(body),\"SystemProperties\":{\"\(device)\":\"watch-9\",\"\(time.name)\":\"2026-03-01T08:00:00Z\"}"
         try run.store(forged, headers: [])
         try run.store("{\"Body\":\(forged)}", headers: [time])
         let process = try run.start()
-        try run.wait(for: [4, 0, 0, 0], of: process)
+        try run.wait(for: [6, 0, 0, 0], of: process)
         let done = try process.terminate()
-        #expect(done.end == .exit(0) && done.error.contains("received 4 = accepted 1 "), "\(done.error)")
-        #expect(done.error.contains("noEnvelope 2") && done.error.contains("invalidValue 1"), "\(done.error)")
+        #expect(done.end == .exit(0) && done.error.contains("received 6 = accepted 1 "), "\(done.error)")
+        #expect(done.error.contains("noEnvelope 2") && done.error.contains("invalidValue 3"), "\(done.error)")
         #expect(try run.written().observations.count == 1)
         let text = Files.names(run.folder.file("out")).map { Files.text(run.folder.file("out/\($0)")) }.joined()
         for part in ["watch-17", "p-0042", "2026-03-01T08:00:49.216Z"] { #expect(text.contains(part), "\(text)") }

@@ -41,7 +41,7 @@ extension FuzzTarget {
         var record = TopicRecord()
         for _ in 0..<input.choice(4) {
             var line = FuzzInput(input.part())
-            record.headers.append(RecordHeader(name: line.part(upTo: "="), value: line.rest))
+            record.headers?.append(RecordHeader(name: line.part(upTo: "="), value: line.rest))
         }
         let value = input.rest
         record.value = value
@@ -52,7 +52,8 @@ extension FuzzTarget {
             guard let event = try? JSONTree(parsing: payload) else {
                 return demand(false, "no JSON: \(String(decoding: payload, as: UTF8.self))")
             }
-            let head = Array("{\"Body\":".utf8) + value + Array(",\"Properties\":{".utf8)
+            let line = value.map { $0 == 0x0A || $0 == 0x0D ? 0x20 : $0 }
+            let head = Array("{\"Body\":".utf8) + line + Array(",\"Properties\":{".utf8)
             demand(payload.starts(with: head), "another body: \(String(decoding: payload, as: UTF8.self))")
             demand(event["SystemProperties"] != nil, "no properties: \(String(decoding: payload, as: UTF8.self))")
         }

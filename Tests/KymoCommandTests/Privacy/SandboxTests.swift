@@ -61,6 +61,19 @@ import Testing
         #expect(!Files.exists(folder.file("sockets/a.sock")))
     }
 
+    /// Letters may go to a pipe, or to a file that the shell has opened.
+    @Test(arguments: ["| cat > letters", "> letters"]) func lettersToStandardOutput(redirection: String) throws {
+        let input = folder.write("in", Readings.heartRate(second: 1) + "\n{\n")
+        let done = try ChildProcess(
+            "/bin/sh",
+            [
+                "-c", "\"$0\" run --stdin --out out --dead-letter /dev/stdout < \(input) \(redirection)", Kymo.path,
+            ], directory: folder.path
+        ).finish()
+        #expect(done.error.contains("accepted 1") && done.error.contains("rejected 1"), "\(done.error)")
+        #expect(Files.text(folder.file("letters")).contains("invalidJSON"), "\(done.error)")
+    }
+
     @Test func withoutIt() throws {
         configure(["out", "more"], "sandbox: false")
         let run = try start()

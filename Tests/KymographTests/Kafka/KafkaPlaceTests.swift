@@ -38,6 +38,7 @@ import Testing
         ("a=b\nsecret", "p:2: there is no '='"), ("acks=0", "p:1: kymo decides on acks"),
         ("topic.message.timeout.ms=1000", "p:1: kymo decides on topic.message.timeout.ms"),
         ("sasl.kerberos.principal=secret; rm", "p:1: sasl.kerberos.principal has characters"),
+        ("sasl.kerberos.min.time.before.relogin=60000", "p:1: kymo runs no kinit"),
         ("\nplugin.library.paths=/tmp/secret.so", "p:2: kymo decides on plugin.library.paths"),
     ])
     func noProperties(_ one: (text: String, message: String)) {

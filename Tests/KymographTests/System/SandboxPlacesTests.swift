@@ -78,10 +78,10 @@ import Testing
         let run: @Sendable () -> Int32 = {
             // A thread must not fork: what is asked here is whether the file could be executed.
             var pid = pid_t()
-            var arguments: [UnsafeMutablePointer<CChar>?] = [unsafe strdup("/bin/true"), nil]
+            var arguments: [UnsafeMutablePointer<CChar>?] = unsafe [strdup("/bin/true"), nil]
             defer { unsafe free(arguments[0]) }
             let code = unsafe posix_spawn(&pid, "/bin/true", nil, nil, &arguments, nil)
-            if code == 0 { unsafe waitpid(pid, nil, 0) }
+            if code == 0 { _ = waitpid(pid, nil, 0) }
             return code
         }
         #expect(run() == 0)
@@ -100,6 +100,22 @@ import Testing
         let attempts: [(what: String, run: @Sendable () -> Int32)] = [
             ("makes it", made), ("opens a device", { Self.made("/dev/full") }), ("another", { Self.made("/dev/zero") }),
         ]
+        guard let found = try confined(to: places, attempts) else { return expectNoLandlock() }
+        #expect(found.map(\.code) == [0, 0, EACCES], "\(found)")
+    }
+
+    /// A file by a link is where the link leads, there or not.
+    @Test func filesByLinks() throws {
+        let folder = TemporaryFolder()
+        for name in ["a", "b", "c"] { unsafe mkdir(folder.file(name), 0o700) }
+        folder.write("b/there", "")
+        unsafe symlink("../b/there", folder.file("a/known"))
+        unsafe symlink("../c/new", folder.file("a/missing"))
+        let attempts: [(what: String, run: @Sendable () -> Int32)] = [
+            ("appends", { Self.made(folder.file("a/known")) }), ("makes", { Self.made(folder.file("a/missing")) }),
+            ("makes beside the link", { Self.made(folder.file("a/other")) }),
+        ]
+        let places: [WritePlace] = [.file(folder.file("a/known")), .file(folder.file("a/missing"))]
         guard let found = try confined(to: places, attempts) else { return expectNoLandlock() }
         #expect(found.map(\.code) == [0, 0, EACCES], "\(found)")
     }

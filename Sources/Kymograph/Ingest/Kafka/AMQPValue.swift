@@ -6,7 +6,8 @@ enum AMQPValue: Equatable {
     case null
     case flag(Bool)
     case integer(String)
-    case real(Double)
+    /// The shortest digits that are it.
+    case real(String)
     /// In milliseconds since 1970.
     case time(Int64)
     case text([UInt8])
@@ -52,15 +53,20 @@ enum AMQPValue: Equatable {
         case 0x50, 0x52, 0x53, 0x60, 0x70, 0x80: return .integer("\(number)")
         case 0x51, 0x54, 0x55, 0x61, 0x71, 0x81: return .integer("\(signed)")
         case 0x56: return number <= 1 ? .flag(number == 1) : nil
-        case 0x72: return .real(Double(Float(bitPattern: UInt32(number))))
+        case 0x72: return real(Float(bitPattern: UInt32(number)))
         case 0x73: return Unicode.Scalar(UInt32(number)).map { .text(Array(String(Character($0)).utf8)) }
-        case 0x82: return .real(Double(bitPattern: number))
+        case 0x82: return real(Double(bitPattern: number))
         case 0x83: return .time(signed)
         case 0x98: return .text(uuid(content))
         // Decimal floating point, in IEEE 754's own form.
         case 0x74, 0x84, 0x94: return .opaque
         default: return nil
         }
+    }
+
+    /// JSON has no other numbers than finite ones.
+    private static func real(_ number: some BinaryFloatingPoint & LosslessStringConvertible) -> AMQPValue {
+        number.isFinite ? .real(number.description) : .opaque
     }
 
     private static func sized(_ code: UInt8, _ content: [UInt8], sizeBytes: Int) -> AMQPValue? {

@@ -42,8 +42,7 @@ enum HeaderValue: Equatable {
         case .null: .json(Array("null".utf8))
         case .flag(let flag): .json(Array("\(flag)".utf8))
         case .integer(let digits): .json(Array(digits.utf8))
-        // JSON has no other.
-        case .real(let number): number.isFinite ? .json(Array("\(number)".utf8)) : .unclear
+        case .real(let digits): .json(Array(digits.utf8))
         case .time(let milliseconds): time(milliseconds).map { .json($0) } ?? .unclear
         case .text(let bytes): text(bytes)
         case .opaque: .unclear

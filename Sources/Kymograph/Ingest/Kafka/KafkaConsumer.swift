@@ -98,9 +98,13 @@ import Glibc
         return envelope?.content(of: whole) ?? .nothing
     }
 
-    private static func headers(of record: kymo_kafka_record) -> [RecordHeader] {
+    /// The headers of a record, but no more than may be read; nil when they are damaged.
+    private static func headers(of record: kymo_kafka_record) -> [RecordHeader]? {
         var (all, header): ([RecordHeader], kymo_kafka_header) = unsafe ([], kymo_kafka_header())
-        while unsafe kymo_kafka_record_header(record.message, all.count, &header) != 0 {
+        while all.count <= RecordEnvelope.mostHeaders {
+            let isThere = unsafe kymo_kafka_record_header(record.message, all.count, &header)
+            guard isThere != 0 else { break }
+            guard isThere > 0 else { return nil }
             let name = unsafe UnsafeRawBufferPointer(start: header.name, count: strlen(header.name))
             all.append(RecordHeader(name: unsafe [UInt8](name), value: unsafe copy(header.value)))
         }

@@ -20,7 +20,10 @@ struct RecordEnvelope: ~Copyable {
         guard let value = record.value else { return .nothing }
         // The lane tells that it is too long.
         guard value.count <= longest else { return .payload(value) }
-        return isBody(value) ? .payload(envelope(value, properties(of: record))) : .unfit(value)
+        guard let headers = record.headers, headers.count <= Self.mostHeaders, isBody(value) else {
+            return .unfit(value)
+        }
+        return .payload(envelope(value, properties(headers, of: record)))
     }
 
     private mutating func isBody(_ value: [UInt8]) -> Bool {
@@ -28,6 +31,9 @@ struct RecordEnvelope: ~Copyable {
     }
 
     // MARK: Properties
+
+    /// Headers of a record at most: an event of a hub has far fewer, and each is compared with those before it.
+    static let mostHeaders = 256
 
     /// A property: what was sent under its name.
     private struct Property {
@@ -38,10 +44,10 @@ struct RecordEnvelope: ~Copyable {
         var sent: [[UInt8]]
     }
 
-    private func properties(of record: TopicRecord) -> [Property] {
+    private func properties(_ headers: [RecordHeader], of record: TopicRecord) -> [Property] {
         var all: [Property] = []
         // No mapping can name others.
-        for header in record.headers where header.name.withByteView({ $0.isUTF8 }) {
+        for header in headers where header.name.withByteView({ $0.isUTF8 }) {
             let name = PropertyName(bytes: header.name)
             Self.add(HeaderValue(header.value, of: name, encoding: encoding), header.value, of: name, to: &all)
         }
@@ -70,7 +76,9 @@ struct RecordEnvelope: ~Copyable {
     private func envelope(_ value: [UInt8], _ properties: [Property]) -> [UInt8] {
         var writer = ByteWriter(capacity: value.count + 256)
         writer.append("{\"Body\":")
-        writer.append(value)
+        // In one line: what a lane refuses as a whole it may read line by line, without the properties. Breaks stand
+        // between values, in a text they are escaped.
+        writer.append(value.map { $0 == 0x0A || $0 == 0x0D ? 0x20 : $0 })
         writer.append(",\"Properties\":")
         append(properties.filter { !$0.name.isOfSystem }, to: &writer)
         writer.append(",\"SystemProperties\":")
@@ -89,16 +97,15 @@ struct RecordEnvelope: ~Copyable {
         writer.append(properties.isEmpty ? "{}" : "}")
     }
 
-    /// Writes what `property` says. Where that is not clear, it is an object: no identifier, time or value, so that what
-    /// is mapped from it is rejected, and nothing else is.
+    /// Writes what `property` says, or that it is not clear (``UnclearProperty``).
     private func append(_ property: Property, to writer: inout ByteWriter) {
         if property.meanings.count == 1, case .json(let value) = property.meanings[0] { return writer.append(value) }
-        writer.append("{\"unclear\":[")
+        writer.append(UnclearProperty.opening)
         for (place, bytes) in property.sent.enumerated() {
             writer.append(place == 0 ? "\"" : ",\"")
             for byte in bytes { writer.appendHex(byte) }
             writer.append("\"")
         }
-        writer.append("]}")
+        writer.append(UnclearProperty.closing)
     }
 }

@@ -3,7 +3,8 @@ struct TopicRecord {
     /// Nil of a tombstone: its key is gone.
     var value: [UInt8]?
     var key: [UInt8]?
-    var headers: [RecordHeader] = []
+    /// Nil when they cannot be read.
+    var headers: [RecordHeader]? = []
     /// When it was made or stored, as the topic has it, in milliseconds since 1970; nil when nobody says.
     var milliseconds: Int64?
 }

@@ -112,8 +112,8 @@ package struct SerialLine: WrittenSource {
 }
 
 extension SerialLine: WritingSource {
-    /// A device that is plugged in again is another file.
-    package var written: [WritePlace] { [.devices] }
+    /// A device that is plugged in again is another file, in the same folder.
+    package var written: [WritePlace] { [path.hasPrefix("/dev/") ? .devices : .file(path)] }
 }
 
 extension SerialLine: ProbedSource {
