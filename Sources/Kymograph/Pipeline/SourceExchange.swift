@@ -18,6 +18,11 @@ final class SourceExchange: Sendable {
             self.settings = settings
             added = Array(repeating: [], count: lanes)
         }
+
+        /// Notes when the sources that are read no more were left.
+        mutating func noteRemoved(at now: Instant) {
+            for number in removed { settings.sources[number].removedAt = now }
+        }
     }
 
     private let lanes: [Lane]
