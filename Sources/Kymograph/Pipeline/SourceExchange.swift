@@ -53,7 +53,9 @@ final class SourceExchange: Sendable {
             switch (wasRead, !source.isRemoved) {
             case (true, true):
                 let former = current.sources[number].configuration
-                if !former.hasLimits(of: source.configuration) { plan.limited.append(number) }
+                if !former.hasLimits(of: source.configuration) || current.lineBytes != next.lineBytes {
+                    plan.limited.append(number)
+                }
             case (true, false): plan.removed.append(number)
             case (false, true):
                 do throws(ReloadRefusal) { try open(number, &plan) } catch {
