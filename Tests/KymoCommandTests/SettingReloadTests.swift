@@ -231,4 +231,93 @@ import Testing
         let done = try instance.terminate()
         #expect(done.end == .exit(0) && done.balance?.accepted == 2, "\(done.error)")
     }
+
+    /// Longer lines than there was room for, and shorter ones, by connections that are made when they are allowed; those that
+    /// are there keep their limit.
+    @Test(arguments: ["unix", "tcp"]) func theLengthOfLinesIsTakenOver(_ kind: String) throws {
+        let folder = TemporaryFolder()
+        let place = kind == "unix" ? "a.sock" : "'127.0.0.1:0'"
+        func write(_ bytes: String, more: String = "") {
+            folder.write(
+                "kymo.yaml", "sources: [{\(kind): \(place)}\(more)]\ndata: data\nlimits: {lineBytes: \(bytes)}\n")
+        }
+        /// A reading in a line of so many bytes.
+        func line(_ second: Int, _ bytes: Int) -> String {
+            let reading = Readings.heartRate(second: second)
+            return String(reading.dropLast())
+                + #","pad":"\#(String(repeating: "x", count: bytes - reading.utf8.count - 9))"}"#
+        }
+        write("4KiB")
+        let run = try Kymo.start(["run", "--config", "kymo.yaml"], directory: folder.path)
+        let address = try run.addresses()[0]
+        func client() throws -> AckClient {
+            try kind == "unix" ? AckClient(folder.file("a.sock")) : AckClient(tcp: address)
+        }
+        /// Sends lines, and waits until all `count` of the connection are acknowledged.
+        func send(_ lines: [String], _ client: AckClient, _ count: Int) throws {
+            client.send(Readings.ndjson(lines))
+            try Waiting.until("\(count) lines: \(client.acknowledged), \(run.errorText)") {
+                client.receive()
+                return client.acknowledged == count
+            }
+        }
+        let former = try client()
+        try send([line(0, 4_096), line(1, 4_097)], former, 2)
+        write("1MiB")
+        run.signal(SIGHUP)
+        try run.waitForError("SIGHUP: took over limits.lineBytes 4KiB → 1MiB (kymo.yaml:3:21)")
+        try send([line(2, 600_000), line(3, 200)], former, 4)
+        let later = try client()
+        try send([line(4, 600_000), line(5, 1 << 20), line(6, (1 << 20) + 1)], later, 3)
+        write("2KiB")
+        run.signal(SIGHUP)
+        try run.waitForError("limits.lineBytes 1MiB → 2KiB")
+        try send([line(7, 2_048), line(8, 2_049)], client(), 2)
+        try send([line(9, 600_000)], later, 4)
+        let done = try run.terminate()
+        let balance = try #require(done.balance)
+        #expect(balance.received == 10 && balance.accepted == 6 && balance.isClosed, "\(done.error)")
+        #expect(balance.reasons == ["lineTooLong": 4], "\(done.error)")
+    }
+
+    /// Catches: a lane without room for the lines of a source that comes when all former ones go.
+    @Test func newSourcesMayHaveLongerLines() throws {
+        let folder = TemporaryFolder()
+        func write(_ socket: String, _ bytes: String) {
+            folder.write(
+                "kymo.yaml", "sources: [{unix: \(socket)}]\ndata: data\nlanes: 1\nlimits: {lineBytes: \(bytes)}\n")
+        }
+        write("a.sock", "1KiB")
+        let run = try Kymo.start(["run", "--config", "kymo.yaml"], directory: folder.path)
+        _ = try run.addresses()
+        write("b.sock", "1MiB")
+        run.signal(SIGHUP)
+        _ = try run.addresses(2)
+        let reading = Readings.heartRate(second: 0)
+        let line = String(reading.dropLast()) + #","pad":"\#(String(repeating: "x", count: 900_000))"}"#
+        let client = try AckClient(folder.file("b.sock"))
+        client.send(Readings.ndjson([line]))
+        try Waiting.until("an acknowledgement: \(run.errorText)") {
+            client.receive()
+            return client.acknowledged == 1
+        }
+        let done = try run.terminate()
+        #expect(done.end == .exit(0) && done.balance?.accepted == 1, "\(done.error)")
+    }
+
+    /// A stream that is read from the start to the end keeps its limit: the change is named, and nothing changes.
+    @Test func theLengthOfLinesOfOneStreamNeedsARestart() throws {
+        let folder = TemporaryFolder()
+        func write(_ text: String) { folder.write("kymo.yaml", "sources: [{unix: a.sock}, {stdin: true}]\n" + text) }
+        write("maxFuture: 1m\n")
+        let run = try Kymo.start(
+            ["run", "--config", "kymo.yaml", "--ephemeral"], directory: folder.path, input: .pipe)
+        _ = try run.addresses(2)
+        write("maxFuture: 2m\nlimits: {lineBytes: 2MiB}\n")
+        run.signal(SIGHUP)
+        try run.waitForError("limits.lineBytes 1MiB → 2MiB (kymo.yaml:3:21); restart to apply it; nothing was changed")
+        #expect(!run.errorText.contains("maxFuture"), "\(run.errorText)")
+        run.closeInput()
+        #expect(try run.terminate().end == .exit(0))
+    }
 }

@@ -41,7 +41,7 @@ import TrialSupport
             case 3:
                 let next = others()
                 steps.append("refused \(next)")
-                scene.configure(written(next), more: "limits: {lineBytes: \(steps.count + 7000)}")
+                scene.configure(written(next), more: "limits: {archiveBytes: \(steps.count + 7000)}")
                 try scene.reload("→ \(steps.count + 7000) (")
             case 4:
                 let next = others()

@@ -86,10 +86,11 @@ final class AdminServer: Sendable {
         input.process = ProcessFacts.now()
         input.watched = seen.counts
         input.watched?.certificateExpiry = server.certificateExpiry
-        var (samples, dropped) = CounterTable.samples(input).limited(to: AdminServer.mostSeries)
+        let removed = RemovedSources(facts.run, at: WallClock.now())
+        var (samples, dropped) = removed.given(CounterTable.samples(input)).limited(to: AdminServer.mostSeries)
         if dropped > 0 {
             input.watched?.droppedSeries = dropped
-            (samples, dropped) = CounterTable.samples(input).limited(to: AdminServer.mostSeries)
+            (samples, dropped) = removed.given(CounterTable.samples(input)).limited(to: AdminServer.mostSeries)
         }
         let format = MetricsFormat.wanted(by: request.values(of: "accept"))
         return HTTPReply(200, type: format.contentType, PrometheusText.text(samples, format))

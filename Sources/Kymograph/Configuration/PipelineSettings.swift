@@ -30,6 +30,8 @@ package struct PipelineSettings: Sendable {
         var ledgerNumber = 0
         /// Whether a reload has removed it: its number stays its own.
         var isRemoved = false
+        /// When that was, once it is done.
+        var removedAt: Instant?
         /// Where the source's values were written, by key (`udp`, `mappings[0]`); empty for a source made in code.
         package var origins: [String: SettingOrigin] = [:]
 

@@ -47,6 +47,8 @@ package struct InstanceStatus: Codable, Sendable {
     package var outputs: [String]?
     /// Every counter: of a running instance all, otherwise those of the store. Nil from an instance of kymo 0.1.
     package var counters: CounterSamples?
+    /// Sources that reloads have removed, of which metrics have little or nothing; nil without any.
+    var removed: RemovedSources?
 
     init(directory: String) { self.directory = directory }
 }
@@ -63,14 +65,17 @@ extension InstanceStatus {
         sinks[place].delivery = delivery
     }
 
-    /// Notes all counters, with those of `run` where an instance runs.
-    mutating func count(_ run: PipelineSummary?) {
+    /// Notes all counters, with those of `run` where an instance runs, as of `now`.
+    mutating func count(_ run: PipelineSummary?, at now: Instant) {
+        let removed = run.map { RemovedSources($0, at: now) } ?? RemovedSources()
+        self.removed = removed == RemovedSources() ? nil : removed
         counters = CounterTable.samples(CounterInput(run: run, stored: store, sinks: sinks))
     }
 
     /// All counters as Prometheus reads them; those of the store and its sinks from an instance that tells none.
     package var metrics: String {
-        PrometheusText.text(counters ?? CounterTable.samples(CounterInput(stored: store, sinks: sinks)))
+        let samples = counters ?? CounterTable.samples(CounterInput(stored: store, sinks: sinks))
+        return PrometheusText.text(removed?.given(samples) ?? samples)
     }
 
     /// What people read of sources and store, without ``sinks``; `age` writes a length of time in seconds.
@@ -171,7 +176,7 @@ extension StoreReader {
         return try read { db in
             var status = InstanceStatus(directory: directory)
             try status.read(db, mark, limitBytes: limitBytes, now: WallClock.now())
-            status.count(nil)
+            status.count(nil, at: WallClock.now())
             return status
         }
     }

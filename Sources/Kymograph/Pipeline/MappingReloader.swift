@@ -310,6 +310,7 @@ final class MappingReloader: Sendable {
             return false
         }
         sources.leave(plan.sources)
+        plan.sources.noteRemoved(at: WallClock.now())
         let (former, next) = (settings.current.routing, plan.sources.settings.routing)
         use(plan.sources.settings, set, plan.sinks != nil && former != next ? next : nil)
         sources.begin(plan.sources)

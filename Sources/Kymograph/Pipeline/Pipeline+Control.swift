@@ -224,7 +224,7 @@ extension Pipeline {
         status.balance = summary.balance
         var answer = store.read { try read(store, into: status, $0) } ?? status
         for (sink, delivery) in stage?.deliverySummaries ?? [] { answer.note(delivery, of: sink) }
-        answer.count(summary)
+        answer.count(summary, at: WallClock.now())
         return answer
     }
 }

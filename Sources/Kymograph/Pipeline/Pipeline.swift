@@ -395,7 +395,7 @@ package final class Pipeline: Sendable {
         let present = newSettings.current
         let sources = present.sources
         var summary = ledger.summary(sources.map(\.name), sockets)
-        for (number, source) in sources.enumerated() { summary.sources[number].isRemoved = source.isRemoved }
+        for (number, source) in sources.enumerated() { summary.sources[number].removedAt = source.removedAt }
         summary.reloads = reloader.counts
         summary.rules = ruleCounts.facts
         summary.paused = pauses.current.count

@@ -18,6 +18,11 @@ final class SourceExchange: Sendable {
             self.settings = settings
             added = Array(repeating: [], count: lanes)
         }
+
+        /// Notes when the sources that are read no more were left.
+        mutating func noteRemoved(at now: Instant) {
+            for number in removed { settings.sources[number].removedAt = now }
+        }
     }
 
     private let lanes: [Lane]
@@ -48,7 +53,9 @@ final class SourceExchange: Sendable {
             switch (wasRead, !source.isRemoved) {
             case (true, true):
                 let former = current.sources[number].configuration
-                if !former.hasLimits(of: source.configuration) { plan.limited.append(number) }
+                if !former.hasLimits(of: source.configuration) || current.lineBytes != next.lineBytes {
+                    plan.limited.append(number)
+                }
             case (true, false): plan.removed.append(number)
             case (false, true):
                 do throws(ReloadRefusal) { try open(number, &plan) } catch {

@@ -202,10 +202,9 @@ package final class Store: ShardStore {
         look { try $0.instant(of: id, series: series) }.flatMap { $0 }
     }
 
-    /// The retractions of `device` that earlier runs have left.
+    /// The retractions of `device` that are durable.
     package func retractions(ofDevice device: [UInt8]) -> [Retraction] {
-        guard hasRetractions else { return [] }
-        return read { try StoredRetraction.read(ofDevice: device, $0) } ?? []
+        read { try StoredRetraction.read(ofDevice: device, $0) } ?? []
     }
 
     /// Finds a row on the calling thread; nil when that fails, as ``read(_:)`` does.

@@ -19,8 +19,11 @@ package struct PipelineSummary: Sendable {
         /// When the first of the certificates ends that clients, or a broker, are shown, in seconds since 1970; nil
         /// without any.
         package var certificateExpiry: Double?
+        /// When a reload has removed it; nil while it is read.
+        package var removedAt: Instant?
+
         /// Whether a reload has removed it.
-        package var isRemoved = false
+        package var isRemoved: Bool { removedAt != nil }
 
         /// A source that has received nothing.
         package init(name: String) { self.name = name }

@@ -25,6 +25,8 @@ package struct StoredArchive: ~Copyable, WindowArchive {
     private var held: [WindowName: [KeptRejection]] = [:]
     /// Whether the store may know readings of this run that the machine does not.
     private var hasForgotten = false
+    /// Whether the store may know retractions of this run that the machine does not.
+    private var hasForgottenRetractions = false
     /// The place of the next reading in the journal.
     private var place = JournalPlace(block: 0, index: 0)
 
@@ -65,8 +67,16 @@ package struct StoredArchive: ~Copyable, WindowArchive {
     /// Asks the store.
     package var hasRetractions: Bool { store.hasRetractions }
 
-    /// Asks the store.
-    package func retractions(ofDevice device: [UInt8]) -> [Retraction] { store.retractions(ofDevice: device) }
+    /// Asks the store, if it may know any.
+    package func retractions(ofDevice device: [UInt8]) -> [Retraction] {
+        store.hasRetractions || hasForgottenRetractions ? store.retractions(ofDevice: device) : []
+    }
+
+    /// Waits for the store.
+    package mutating func waitForRetractions() {
+        waitForStore()
+        hasForgottenRetractions = true
+    }
 
     /// Keeps the ids for the next unit.
     package mutating func name(_ readings: [NamedReading]) { waiting.nameLast(readings) }

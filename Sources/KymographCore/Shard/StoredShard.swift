@@ -158,7 +158,11 @@ package struct StoredShard: ~Copyable {
 
     /// Takes what the rings hold, and writes what became due. Returns how many records there were; 0 means that the
     /// rings were empty.
-    package mutating func step(now: Instant) -> Int { shard.step(now: now) }
+    package mutating func step(now: Instant) -> Int {
+        // Before there is more that the store was not told of.
+        shard.machine.forgetRetractions()
+        return shard.step(now: now)
+    }
 
     /// Closes windows of quiet series, ends a block that has waited `bundleAge` nanoseconds, and reports the counts.
     package mutating func tick(now: Instant, bundleAge: Int64) { shard.tick(now: now, bundleAge: bundleAge) }

@@ -2,6 +2,8 @@
 ///
 /// Nothing is kept, and nothing is asked, before the first retraction of a store. From then on only the readings of
 /// devices and types with retractions are looked at.
+///
+/// What an archive remembers is forgotten here now and then (``forget()``), and asked for again when it is needed.
 struct RetractionBook {
     /// A device and type.
     private struct Kind: Hashable {
@@ -17,6 +19,10 @@ struct RetractionBook {
         var retracted: [RetractionName: [Entry]] = [:]
         /// Whether the series of earlier runs are among them.
         var hasFormer = false
+        /// Whether what the archive remembers is in ``retracted``.
+        var isRecalled = true
+        /// Whether it counts as a series: a retraction has named it, and no reading has come.
+        var isReserved = false
     }
 
     /// What is remembered of retractions of one name that name one patient, or none.
@@ -47,20 +53,29 @@ struct RetractionBook {
     private var kinds: [Kind] = []
     /// By series, its group.
     private var groupOfSeries: [Int] = []
+    /// Devices whose retractions the archive was asked for.
     private var devices: Set<[UInt8]> = []
+    /// Those that only retractions have named.
+    private var reservedDevices: Set<[UInt8]> = []
+    /// Groups that count as series.
+    private(set) var reservedSeries = 0
     /// By ring.
     private var expected: [Int: [Expected]] = [:]
     /// The ring that readings are taken from.
     var ring = 0
     /// What has kept a reading out the last time.
     private(set) var lastForm = RetractionForm.byID
-    /// Names of readings that were taken back.
-    private var count = 0
+    /// What is remembered of readings that have not come.
+    private var strays = 0
+    /// What was added since the archive's was forgotten last.
+    private var added = 0
     private var changes: [RetractionChange] = []
     private let keepsChanges: Bool
+    /// So much is added before the archive's is forgotten.
+    private let most: Int
 
-    /// Knows of nothing. With `keepsChanges`, somebody takes them.
-    init(keepsChanges: Bool) { self.keepsChanges = keepsChanges }
+    /// Knows of nothing. With `keepsChanges`, an archive takes them, and the book keeps `most` itself.
+    init(keepsChanges: Bool, most: Int) { (self.keepsChanges, self.most) = (keepsChanges, most) }
 
     /// Looks at readings from here on.
     mutating func turnOn() { isOn = true }
@@ -69,6 +84,45 @@ struct RetractionBook {
 
     /// Whether the retractions of `device` have to be noted first; it is asked once.
     mutating func needs(_ device: [UInt8]) -> Bool { devices.insert(device).inserted }
+
+    /// The device whose retractions have to be noted before a reading of `series` is looked at; nil for none.
+    mutating func unrecalledDevice(of series: Int) -> [UInt8]? {
+        let group = groupOfSeries[series]
+        guard !groups[group].isRecalled else { return nil }
+        groups[group].isRecalled = true
+        return kinds[group].device
+    }
+
+    /// Devices that only retractions have named.
+    var reservedDeviceCount: Int { reservedDevices.count }
+
+    /// Whether only retractions have named `device`.
+    func isReserved(_ device: [UInt8]) -> Bool { reservedDevices.contains(device) }
+
+    /// Whether `device` and `type` count as a series without having one.
+    func isReserved(_ device: [UInt8], type: String) -> Bool {
+        numbers[Kind(device: device, type: type)].map { groups[$0].isReserved } ?? false
+    }
+
+    /// Whether all series of `device` and `type` are noted, or count.
+    func knows(_ device: [UInt8], type: String) -> Bool {
+        numbers[Kind(device: device, type: type)].map { !groups[$0].series.isEmpty || groups[$0].isReserved } ?? false
+    }
+
+    /// Whether the series of earlier runs of `device` and `type` are noted.
+    func hasFormer(_ device: [UInt8], type: String) -> Bool {
+        numbers[Kind(device: device, type: type)].map { groups[$0].hasFormer } ?? false
+    }
+
+    /// Notes that the series of earlier runs are noted. Without any series, `group` counts as one from here on, and its
+    /// device, if `isNewDevice`, as a device.
+    mutating func settle(_ group: Int, isNewDevice: Bool) {
+        groups[group].hasFormer = true
+        guard groups[group].series.isEmpty, !groups[group].isReserved else { return }
+        groups[group].isReserved = true
+        reservedSeries += 1
+        if isNewDevice { reservedDevices.insert(kinds[group].device) }
+    }
 
     /// The number of a device and type.
     mutating func group(_ device: [UInt8], type: String) -> Int {
@@ -85,12 +139,10 @@ struct RetractionBook {
         precondition(number == groupOfSeries.count)
         groupOfSeries.append(group)
         groups[group].series.append(number)
-    }
-
-    /// Whether the series of earlier runs have to be noted first; it is asked once.
-    mutating func needsFormer(_ group: Int) -> Bool {
-        defer { groups[group].hasFormer = true }
-        return !groups[group].hasFormer
+        reservedDevices.remove(kinds[group].device)
+        guard groups[group].isReserved else { return }
+        groups[group].isReserved = false
+        reservedSeries -= 1
     }
 
     /// The series of `group`.
@@ -109,17 +161,28 @@ struct RetractionBook {
 
     private mutating func note(_ name: RetractionName, _ entry: Entry, in group: Int) {
         var entries = groups[group].retracted[name] ?? []
-        if entries.isEmpty { count += 1 }
+        strays -= entries.count { !$0.hasTaken }
         if let place = entries.firstIndex(where: { $0.patient == entry.patient }) {
             entries[place].hasTaken = entries[place].hasTaken || entry.hasTaken
         } else {
             entries.append(entry)
         }
+        strays += entries.count { !$0.hasTaken }
         groups[group].retracted[name] = entries
     }
 
     /// Whether no more are remembered of readings that have not come: a sender may invent any number.
-    var isFull: Bool { count >= 1 << 20 }
+    var isFull: Bool { strays >= 1 << 20 }
+
+    /// Whether it is time to ``forget()``, and the archive was told all.
+    var canForget: Bool { keepsChanges && added >= most && changes.isEmpty }
+
+    /// Forgets what the archive remembers: what has expired there is not recalled.
+    mutating func forget() {
+        for group in groups.indices { (groups[group].retracted, groups[group].isRecalled) = ([:], false) }
+        devices.removeAll()
+        (strays, added) = (0, 0)
+    }
 
     /// Whether a retraction that names `patient` has come before.
     func isKnown(_ name: RetractionName, _ patient: [UInt8]?, in group: Int) -> Bool {
@@ -145,6 +208,7 @@ struct RetractionBook {
     ) {
         let entry = Entry(patient: patient, hasTaken: hasTaken)
         note(name, entry, in: group)
+        added += 1
         change(name, entry, in: group, place)
     }
 
@@ -191,6 +255,7 @@ struct RetractionBook {
         for name in names {
             let entries = groups[group].retracted[name] ?? []
             let others = entries.filter { !$0.keepsOut(name, patient) }
+            strays -= entries.count { !$0.hasTaken } - others.count { !$0.hasTaken }
             groups[group].retracted[name] = others.isEmpty ? nil : others
             for entry in entries where entry.keepsOut(name, patient) {
                 change(name, entry, in: group, place, isLifted: true)

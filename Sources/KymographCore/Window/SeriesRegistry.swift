@@ -14,6 +14,11 @@ struct SeriesRegistry {
         numbers.find(hash: identity.hashValue) { identities[$0] == identity }
     }
 
+    /// Whether `device` has a series.
+    func hasDevice(_ device: [UInt8]) -> Bool {
+        devices.find(hash: device.hashValue) { identities[$0].device == device } != nil
+    }
+
     /// Prefetches the identity of `series`, but not of what that refers to.
     @inline(__always)
     func prefetch(_ series: Int) { identities.prefetch(series) }
@@ -38,6 +43,11 @@ struct SeriesRegistry {
         numbers.insert(number) { [identities] in identities[$0].hashValue }
         if knownDevice == nil { devices.insert(number) { [identities] in identities[$0].device.hashValue } }
         return number
+    }
+
+    /// Notes that a device, or series, was refused that no reading has brought.
+    mutating func refuse(devices: Bool = false, series: Bool = false) {
+        refuses = (refuses.devices || devices, refuses.series || series)
     }
 
     /// Goes by other limits from here on.

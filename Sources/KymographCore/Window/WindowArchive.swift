@@ -43,6 +43,9 @@ package protocol WindowArchive: ~Copyable {
     /// The retractions of `device` that it remembers.
     func retractions(ofDevice device: [UInt8]) -> [Retraction]
 
+    /// Waits until it can tell all retractions that it was given.
+    mutating func waitForRetractions()
+
     /// Keeps a rejected reading until the window at `windowStart`, which holds it, is stored.
     mutating func hold(_ rejection: KeptRejection, windowStart: Instant)
 
@@ -89,6 +92,9 @@ extension WindowArchive where Self: ~Copyable {
 
     /// None.
     package func retractions(ofDevice device: [UInt8]) -> [Retraction] { [] }
+
+    /// It was given none.
+    package mutating func waitForRetractions() {}
 
     /// Nobody needs it for that.
     package mutating func canTellIds() -> Bool { true }

@@ -29,6 +29,17 @@ extension WindowMachine where Archive: ~Copyable {
 
     // MARK: Series
 
+    /// The limits for series `identity`, if it is new: devices and series that only retractions have named have taken
+    /// their places, and keep them for their own readings.
+    func limits(for identity: SeriesIdentity) -> WindowLimits {
+        var limits = table.limits
+        guard retractions.isOn else { return limits }
+        let isReserved = retractions.isReserved(identity.device, type: types[identity.type].name)
+        limits.maxDevices -= retractions.reservedDeviceCount - (retractions.isReserved(identity.device) ? 1 : 0)
+        limits.maxSeries -= retractions.reservedSeries - (isReserved ? 1 : 0)
+        return limits
+    }
+
     /// Notes series `number`, the last one.
     mutating func noteRetractable(_ number: Int) {
         let identity = registry.identities[number]
@@ -50,18 +61,39 @@ extension WindowMachine where Archive: ~Copyable {
         for number in 0..<registry.identities.count { noteRetractable(number) }
     }
 
-    /// Introduces the series of `device` and `type` that earlier runs have left, whoever they are of.
-    private mutating func introduceFormer(_ device: [UInt8], type: String) {
-        for key in archive.series(ofDevice: device) {
-            let identity = key.withByteView { SeriesKey.identity($0) }
-            guard identity.device == device, types.indices.contains(identity.type),
-                types[identity.type].name == type, registry.number(of: identity) == nil,
-                // Beyond any limit: without it, what it holds could not be taken back.
-                let number = registry.introduce(identity, limits: nil)
-            else { continue }
+    /// The series of `device` and `type` that earlier runs have left, and this one has not met, whoever they are of.
+    private mutating func formerSeries(_ device: [UInt8], type: String) -> [SeriesIdentity] {
+        archive.series(ofDevice: device).map { $0.withByteView { SeriesKey.identity($0) } }.filter { identity in
+            identity.device == device && types.indices.contains(identity.type)
+                && types[identity.type].name == type && registry.number(of: identity) == nil
+        }
+    }
+
+    /// The group of `device` and `type`, with all series in which a reading of theirs may be. Nil when these, or the
+    /// device, are beyond the limits, as they would be for a reading: then nothing of them is kept.
+    private mutating func meet(_ device: [UInt8], type: String) -> Int? {
+        let former = retractions.hasFormer(device, type: type) ? [] : formerSeries(device, type: type)
+        let isNewDevice = !registry.hasDevice(device)
+        if isNewDevice, !retractions.isReserved(device),
+            registry.deviceCount + retractions.reservedDeviceCount >= table.limits.maxDevices
+        {
+            registry.refuse(devices: true)
+            return nil
+        }
+        let more = retractions.knows(device, type: type) ? former.count : max(1, former.count)
+        if more > 0, registry.identities.count + retractions.reservedSeries + more > table.limits.maxSeries {
+            registry.refuse(series: true)
+            return nil
+        }
+        recallRetractions(of: device)
+        let group = retractions.group(device, type: type)
+        for identity in former {
+            guard let number = registry.introduce(identity, limits: nil) else { continue }
             introduce(number, identity)
             if siblings.isOn { noteSiblings(of: number) }
         }
+        retractions.settle(group, isNewDevice: isNewDevice && former.isEmpty)
+        return group
     }
 
     // MARK: Retractions
@@ -75,9 +107,7 @@ extension WindowMachine where Archive: ~Copyable {
         watchRetractions()
         let (device, patient) = (tombstone.series.device, tombstone.series.patient)
         let type = types[tombstone.series.type].name
-        recallRetractions(of: device)
-        let group = retractions.group(device, type: type)
-        if retractions.needsFormer(group) { introduceFormer(device, type: type) }
+        guard let group = meet(device, type: type) else { return .rejected(.tooManyDevices) }
         for series in retractions.series(of: group) { table.windows.settle(series: series) }
         retractions.expect(tombstone.name, patient, in: group)
         if retractions.isKnown(tombstone.name, patient, in: group) { return .known }
@@ -193,6 +223,20 @@ extension WindowMachine where Archive: ~Copyable {
     }
 
     // MARK: Readings
+
+    /// Whether a reading of `series` may have been taken back.
+    mutating func mayBeRetracted(_ series: Int) -> Bool {
+        guard retractions.isOn else { return false }
+        if let device = retractions.unrecalledDevice(of: series) { recallRetractions(of: device) }
+        return retractions.hasAny(series)
+    }
+
+    /// Forgets what the archive remembers of retractions, now and then.
+    mutating func forgetRetractions() {
+        guard retractions.canForget else { return }
+        archive.waitForRetractions()
+        retractions.forget()
+    }
 
     /// Adds a reading of a device and type of which some were taken back: if it is none of these, or if its own
     /// document takes it back, too, and so renews it.

@@ -34,7 +34,8 @@ package struct WindowMachine<Archive: WindowArchive & ~Copyable>: ~Copyable {
     package init(types: [MeasurementType], settings: WindowSettings, archive: consuming Archive) {
         table = WindowTable(settings: settings)
         siblings = SeriesSiblings(settings.deviceGuard)
-        retractions = RetractionBook(keepsChanges: Archive.keepsRetractions)
+        retractions = RetractionBook(
+            keepsChanges: Archive.keepsRetractions, most: settings.retractionsAtHand)
         needsLooks = siblings.isOn
         self.types = types
         self.archive = archive
@@ -46,7 +47,7 @@ package struct WindowMachine<Archive: WindowArchive & ~Copyable>: ~Copyable {
     /// it, or its device, is over the limit: reject its readings as ``Rejection/tooManyDevices``.
     package mutating func define(_ identity: SeriesIdentity) -> Int? {
         if let known = registry.number(of: identity) { return known }
-        guard let number = registry.introduce(identity, limits: table.limits) else { return nil }
+        guard let number = registry.introduce(identity, limits: limits(for: identity)) else { return nil }
         introduce(number, identity)
         if needsLooks, siblings.isOn { noteSiblings(of: number) }
         return number
@@ -112,7 +113,7 @@ package struct WindowMachine<Archive: WindowArchive & ~Copyable>: ~Copyable {
     /// Adds a reading that may have been taken back, or filed for another patient.
     @inline(never)
     private mutating func addLooked(series: Int, _ reading: Measurement, payload: ByteView) -> ReadingOutcome {
-        retractions.hasAny(series)
+        mayBeRetracted(series)
             ? addUnlessRetracted(series: series, reading, payload: payload)
             : addAmongAny(series: series, reading, payload: payload)
     }
@@ -321,7 +322,8 @@ package struct WindowMachine<Archive: WindowArchive & ~Copyable>: ~Copyable {
     /// What the machine holds now.
     package var counters: WindowCounters {
         WindowCounters(
-            series: table.windows.series.count, devices: registry.deviceCount, openWindows: table.windows.count,
+            series: table.windows.series.count + retractions.reservedSeries,
+            devices: registry.deviceCount + retractions.reservedDeviceCount, openWindows: table.windows.count,
             readingsHeld: table.runs.count, readingBytes: table.runs.byteCount, archivedBytes: archive.storedBytes,
             evictedWindows: archive.evictedWindows, damagedWindows: damagedWindows)
     }
@@ -330,9 +332,12 @@ package struct WindowMachine<Archive: WindowArchive & ~Copyable>: ~Copyable {
     package var introductions: Introductions {
         let (limits, refuses) = (table.limits, registry.refuses)
         return Introductions(
-            devices: LimitFill(met: registry.deviceCount, limit: limits.maxDevices, refuses: refuses.devices),
+            devices: LimitFill(
+                met: registry.deviceCount + retractions.reservedDeviceCount, limit: limits.maxDevices,
+                refuses: refuses.devices),
             series: LimitFill(
-                met: registry.identities.count, limit: limits.maxSeries, refuses: refuses.series))
+                met: registry.identities.count + retractions.reservedSeries, limit: limits.maxSeries,
+                refuses: refuses.series))
     }
 }
 
@@ -351,9 +356,9 @@ extension WindowMachine where Archive == MemoryArchive {
 
 /// What a window machine holds at a moment, and what it has lost.
 package struct WindowCounters: Equatable, Sendable {
-    /// Series introduced.
+    /// Series introduced, and devices and types that only retractions have named.
     package var series: Int
-    /// Devices introduced.
+    /// Devices introduced, and those that only retractions have named.
     package var devices: Int
     /// Windows in memory: filling, or waiting to be emitted.
     package var openWindows: Int

@@ -54,6 +54,9 @@ package struct WindowSettings: Sendable {
     /// Where the readings of open windows are kept.
     package var memory = TableMemory.heap
 
+    /// So many retractions are added to those at hand before these are forgotten, where an archive remembers them.
+    package var retractionsAtHand = 1 << 16
+
     /// Size class of the run of readings from which a window packs the older ones: 128 readings, 4 KiB.
     var packingSizeClass = 7
 

@@ -40,8 +40,12 @@ final class ReconfiguredRun {
     var now: Instant
 
     /// What is in memory of closed windows is little, so that most come back from the store.
-    private static func settings(_ lateness: Int64, _ guarding: (any DeviceGuard)?) -> WindowSettings {
-        var settings = WindowSettings(lateness: lateness, idle: 0, limits: WindowLimits(archiveBytes: 2_000))
+    private static func settings(
+        _ lateness: Int64, _ limits: WindowLimits, _ retractionsAtHand: Int, _ guarding: (any DeviceGuard)?
+    ) -> WindowSettings {
+        var settings = WindowSettings(lateness: lateness, idle: 0, limits: limits)
+        settings.limits.archiveBytes = 2_000
+        settings.retractionsAtHand = retractionsAtHand
         settings.deviceGuard = guarding
         return settings
     }
@@ -50,7 +54,9 @@ final class ReconfiguredRun {
     /// which devices are of one patient at a time; with `forgetsSeries`, nothing says which series earlier runs had.
     init(
         _ store: Store, _ set: MappingSet, _ variant: MappingVariant, lanes: Int, shards: Int, lateness: Int64,
-        now: Instant, followsFirstLane: Bool = false, guarding: (any DeviceGuard)? = nil, forgetsSeries: Bool = false,
+        now: Instant, followsFirstLane: Bool = false, limits: WindowLimits = WindowLimits(),
+        retractionsAtHand: Int = 1 << 16,
+        guarding: (any DeviceGuard)? = nil, forgetsSeries: Bool = false,
         resources: (@Sendable () -> EntryRules)? = nil
     ) throws {
         (self.store, self.variant, self.now) = (store, variant, now)
@@ -68,7 +74,7 @@ final class ReconfiguredRun {
                 set: set, inputs: Self.inputs(set), limits: ScanLimits(), router: router, events: record)
             self.lanes.append(LaneBox(lane, variant, set))
         }
-        let settings = Self.settings(lateness, guarding)
+        let settings = Self.settings(lateness, limits, retractionsAtHand, guarding)
         let known: any ShardStore = forgetsSeries ? ForgetfulStore(store) : store
         for number in 0..<shards { self.shards.append(shard(number, rings.map { $0[number] }, set, settings, known)) }
         if let resources { for box in self.shards { box.shard.follow(set, rules: resources) } }

@@ -67,7 +67,8 @@ struct RetractionSequence {
         }
         return try ReconfiguredRun(
             store, set, MappingVariant(), lanes: lanes, shards: Int.random(in: 1...3, using: &generator),
-            lateness: [0, 30_000_000_000, 600_000_000_000].randomElement(using: &generator) ?? 0, now: tick())
+            lateness: [0, 30_000_000_000, 600_000_000_000].randomElement(using: &generator) ?? 0, now: tick(),
+            retractionsAtHand: [1, 3, 1 << 16].randomElement(using: &generator) ?? 1)
     }
 
     private mutating func mapping() -> RetractionMapping {

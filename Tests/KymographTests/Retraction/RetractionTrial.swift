@@ -12,30 +12,41 @@ final class RetractionTrial {
     private var current: ReconfiguredRun?
     private var now = Instant(seconds: 1_900_000_000)
     private var observations: [String: JSONTree] = [:]
+    /// What each shard of the next run may meet.
+    var limits: WindowLimits
+    private let retractionsAtHand: Int
 
     static let start = 1_772_352_000
 
-    init() throws { current = try Self.begin(scratch, now) }
+    /// Each shard keeps `retractionsAtHand` more than were at hand.
+    init(_ limits: WindowLimits = WindowLimits(), retractionsAtHand: Int = 1 << 16) throws {
+        (self.limits, self.retractionsAtHand) = (limits, retractionsAtHand)
+        current = try Self.begin(scratch, now, limits, retractionsAtHand)
+    }
 
     var run: ReconfiguredRun {
         guard let current else { preconditionFailure("there is a run but while another one begins") }
         return current
     }
 
-    private static func begin(_ scratch: Scratch, _ now: Instant) throws -> ReconfiguredRun {
+    private static func begin(_ scratch: Scratch, _ now: Instant, _ limits: WindowLimits, _ retractionsAtHand: Int)
+        throws -> ReconfiguredRun
+    {
         let store = try Store(path: scratch.path)
         let set = try #require(
             MappingLoader.load([RetractionMapping().named], stored: try store.formerTypes()).set)
-        return try ReconfiguredRun(store, set, MappingVariant(), lanes: 2, shards: 2, lateness: 0, now: now)
+        return try ReconfiguredRun(
+            store, set, MappingVariant(), lanes: 2, shards: 2, lateness: 0, now: now, limits: limits,
+            retractionsAtHand: retractionsAtHand)
     }
 
     /// A reading, or a retraction, of `second` seconds behind ``start``.
     static func item(
         _ kind: RetractionItem.Kind, _ value: Int? = nil, at second: Int? = nil, id: String? = nil,
-        patient: String? = nil
+        patient: String? = nil, device: String = "d"
     ) -> RetractionItem {
         RetractionItem(
-            kind: kind, device: "d", patient: patient, second: second.map { start + $0 }, id: id, value: value)
+            kind: kind, device: device, patient: patient, second: second.map { start + $0 }, id: id, value: value)
     }
 
     /// Sends a document to a lane, and waits until all of it is durable.
@@ -53,7 +64,7 @@ final class RetractionTrial {
         try show()
         now = now.advanced(by: 1_000_000)
         current = nil
-        current = try Self.begin(scratch, now)
+        current = try Self.begin(scratch, now, limits, retractionsAtHand)
     }
 
     private func show() throws {

@@ -36,7 +36,7 @@ import Testing
             sink.delivery = delivery
             status.sinks.append(sink)
         }
-        status.count(run)
+        status.count(run, at: .distantPast)
         return TopReport.Look(status, at: start.advanced(by: .milliseconds(Int(seconds * 1_000))))
     }
 

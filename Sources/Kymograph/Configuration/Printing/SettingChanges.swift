@@ -50,9 +50,10 @@ struct SettingChanges {
     init(from former: PipelineSettings, to new: PipelineSettings, exchangesSinks: Bool) {
         // Without a list of sinks the server's name is its address.
         let ofServer = exchangesSinks ? ServerSettings.keys.dropFirst().map { "server.\($0.key)" } : []
+        let ofLines = former.canTakeLineBytes ? ["limits.lineBytes"] : []
         compare(
             Self.values(SettingTable.settings, of: former, "", former.origins),
-            Self.values(SettingTable.settings, of: new, "", new.origins), Self.common.union(ofServer))
+            Self.values(SettingTable.settings, of: new, "", new.origins), Self.common.union(ofServer + ofLines))
         compareSources(former, new, exchangesSinks: exchangesSinks)
         compareSinks(former, new, exchangesSinks: exchangesSinks)
     }
@@ -168,6 +169,15 @@ extension PipelineSettings {
             ?? first { $0.configuration.address.kind.key == kind && SourceSettings.addressText($0) == text }
     }
 
+    /// Whether the longest line of all sources is that of connections which begin, or of datagrams, and none is read as
+    /// one stream from the start to the end.
+    fileprivate var canTakeLineBytes: Bool {
+        listeningSources.allSatisfy { source in
+            let known: [SourceCapabilities] = [.clients, .receiveBuffer, .openEnds]
+            return known.contains { source.configuration.capabilities.contains($0) }
+        }
+    }
+
     /// Whether `source` can come and go while others are read: not what ends by itself, such as standard input, of
     /// which there is one, and whose end is that of the run.
     fileprivate func canExchange(_ source: Source) -> Bool { !source.configuration.capabilities.contains(.ends) }
@@ -188,7 +198,7 @@ extension PipelineSettings {
         settings.configurationFiles = new.configurationFiles
         settings.rotation.limits = new.rotation.limits
         settings.windows.limits.takeOver(new.windows.limits)
-        settings.scan = new.scan
+        (settings.scan, settings.lineBytes) = (new.scan, new.lineBytes)
         settings.store.takeLimits(of: new.store)
         settings.log.takeOver(new.log)
         (settings.server, settings.sinks) = (new.server, placing(new.sinks))

@@ -25,7 +25,7 @@ struct SnapshotMaker {
         status.sources = facts.run.sources.filter { !$0.isRemoved }.map { InstanceStatus.Source($0, framing: nil) }
         status.started = subject.started.text
         status.outputs = subject.settings.outgoingSinks.map(\.name)
-        status.count(facts.run)
+        status.count(facts.run, at: WallClock.now())
         return status
     }
 }
@@ -36,7 +36,7 @@ extension ConsoleSubject {
         _ report: TopReport, _ now: Instant
     ) -> LiveSnapshot {
         let run = facts.run
-        let sources = zip(run.sources, report.sources).filter { !$0.0.isRemoved }.map {
+        let sources = zip(run.sources.filter { !$0.isRemoved }, report.sources).map {
             LiveSnapshot.Source($0, $1, seen.counts)
         }
         let sinks = report.sinks.map { LiveSnapshot.Sink($0, run.outputs, status.sinks) }

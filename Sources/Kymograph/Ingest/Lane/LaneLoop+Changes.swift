@@ -15,6 +15,7 @@ extension LaneLoop {
             // The batch has looked.
             case .look: break
             case .limit(let configuration):
+                streams.makeRoom(longestLine: configuration.lineCap)
                 for index in places(of: configuration.number) {
                     sources[index].configuration.takeLimits(of: configuration)
                     toldLimits = toldLimits.filter { $0.source != index }

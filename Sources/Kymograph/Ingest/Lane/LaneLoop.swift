@@ -103,6 +103,7 @@ struct LaneLoop: ~Copyable {
 
     mutating func start(_ index: Int) throws(SourceError) {
         let source = sources[index]
+        streams.makeRoom(longestLine: source.configuration.lineCap)
         switch source.opened.form {
         case .datagrams, .listener: try watch(source: index)
         case .associations(let form):

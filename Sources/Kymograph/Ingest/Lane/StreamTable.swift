@@ -34,6 +34,12 @@ struct StreamTable: ~Copyable {
         memory = ReceiveMemory(kept: longestLine + StreamPiece.mostHead, chunk: StreamTable.chunkBytes)
     }
 
+    /// Makes room for payloads of at most `longestLine` bytes, too. Between batches nothing is in the memory.
+    mutating func makeRoom(longestLine: Int) {
+        guard longestLine + StreamPiece.mostHead > memory.chunkStart else { return }
+        memory = ReceiveMemory(kept: longestLine + StreamPiece.mostHead, chunk: StreamTable.chunkBytes)
+    }
+
     /// All slots, used and free.
     var slots: Range<Int> { 0..<streams.count }
 

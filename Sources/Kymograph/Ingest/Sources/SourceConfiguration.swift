@@ -87,11 +87,13 @@ public struct SourceConfiguration: Sendable {
             && idleLimit == other.idleLimit && associations == other.associations
     }
 
-    /// Takes over the limits of clients of `other`, which hold for those that come, and for silence from now on.
+    /// Takes over the limits of clients of `other`, and of their lines, which hold for those that come, and for silence
+    /// from now on.
     mutating func takeLimits(of other: SourceConfiguration) {
         maxConnections = other.maxConnections
         maxConnectionsPerPeer = other.maxConnectionsPerPeer
         idleLimit = other.idleLimit
+        lineCap = other.lineCap
         associations = other.associations
     }
 

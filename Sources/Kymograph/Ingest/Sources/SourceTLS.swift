@@ -95,7 +95,7 @@ package struct SourceTLS: Hashable, Sendable {
         do throws(TLSFault) {
             return try RenewedTLS(datagramFiles)
         } catch {
-            throw SourceError(message: "\(name): \(error.message)")
+            throw SourceError(kind: .settings, message: "\(name): \(error.message)")
         }
     }
 
@@ -107,7 +107,7 @@ package struct SourceTLS: Hashable, Sendable {
         do throws(TLSFault) {
             return try RenewedTLS(files)
         } catch {
-            throw SourceError(message: "\(name): \(error.message)")
+            throw SourceError(kind: .settings, message: "\(name): \(error.message)")
         }
     }
 }
