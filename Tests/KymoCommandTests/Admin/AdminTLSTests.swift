@@ -210,7 +210,7 @@ import Testing
             let file = folder.write("kymo.yaml", text + lines.map { "  \($0)\n" }.joined())
             for command in [["check", "--config", file], ["run", "--ephemeral", "--config", file]] {
                 let done = try Kymo.run(command)
-                #expect(done.end == .exit(71), "\(command) \(done)")
+                #expect(done.end == .exit(78), "\(command) \(done)")
                 #expect((done.text + done.error).contains(cause), "\(done.text) \(done.error)")
             }
         }
