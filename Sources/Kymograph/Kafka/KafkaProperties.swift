@@ -96,7 +96,12 @@ struct KafkaProperties {
 
     /// Whether brokers are reached by Kerberos, of which there must be tickets: kymo runs no program.
     var usesKerberos: Bool {
-        all.contains { ["sasl.mechanism", "sasl.mechanisms"].contains($0.name) && $0.value.uppercased() == "GSSAPI" }
+        let mechanisms = all.filter { ["sasl.mechanism", "sasl.mechanisms"].contains($0.name) }
+        guard let mechanism = mechanisms.last else {
+            // It is librdkafka's default.
+            return all.contains { $0.name == "security.protocol" && $0.value.lowercased().hasPrefix("sasl_") }
+        }
+        return mechanism.value.uppercased() == "GSSAPI"
     }
 
     /// Whether it says how brokers are to be reached; without that, it is in plain text.

@@ -104,6 +104,9 @@ struct RetractionBook {
         numbers[Kind(device: device, type: type)].map { groups[$0].isReserved } ?? false
     }
 
+    /// The group of `device` and `type`; nil when there is none.
+    func known(_ device: [UInt8], type: String) -> Int? { numbers[Kind(device: device, type: type)] }
+
     /// Whether all series of `device` and `type` are noted, or count.
     func knows(_ device: [UInt8], type: String) -> Bool {
         numbers[Kind(device: device, type: type)].map { !groups[$0].series.isEmpty || groups[$0].isReserved } ?? false
@@ -173,6 +176,9 @@ struct RetractionBook {
 
     /// Whether no more are remembered of readings that have not come: a sender may invent any number.
     var isFull: Bool { strays >= 1 << 20 }
+
+    /// Notes one that is not remembered, because it is full: that must not last.
+    mutating func noteUnkept() { added += 1 }
 
     /// Whether it is time to ``forget()``, and the archive was told all.
     var canForget: Bool { keepsChanges && added >= most && changes.isEmpty }

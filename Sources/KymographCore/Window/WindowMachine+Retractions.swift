@@ -37,6 +37,11 @@ extension WindowMachine where Archive: ~Copyable {
         let isReserved = retractions.isReserved(identity.device, type: types[identity.type].name)
         limits.maxDevices -= retractions.reservedDeviceCount - (retractions.isReserved(identity.device) ? 1 : 0)
         limits.maxSeries -= retractions.reservedSeries - (isReserved ? 1 : 0)
+        // Limits may have come down since a place was taken.
+        if retractions.isReserved(identity.device) {
+            limits.maxDevices = max(limits.maxDevices, registry.deviceCount + 1)
+        }
+        if isReserved { limits.maxSeries = max(limits.maxSeries, registry.identities.count + 1) }
         return limits
     }
 
@@ -72,7 +77,6 @@ extension WindowMachine where Archive: ~Copyable {
     /// The group of `device` and `type`, with all series in which a reading of theirs may be. Nil when these, or the
     /// device, are beyond the limits, as they would be for a reading: then nothing of them is kept.
     private mutating func meet(_ device: [UInt8], type: String) -> Int? {
-        let former = retractions.hasFormer(device, type: type) ? [] : formerSeries(device, type: type)
         let isNewDevice = !registry.hasDevice(device)
         if isNewDevice, !retractions.isReserved(device),
             registry.deviceCount + retractions.reservedDeviceCount >= table.limits.maxDevices
@@ -80,6 +84,7 @@ extension WindowMachine where Archive: ~Copyable {
             registry.refuse(devices: true)
             return nil
         }
+        let former = retractions.hasFormer(device, type: type) ? [] : formerSeries(device, type: type)
         let more = retractions.knows(device, type: type) ? former.count : max(1, former.count)
         if more > 0, registry.identities.count + retractions.reservedSeries + more > table.limits.maxSeries {
             registry.refuse(series: true)
@@ -107,7 +112,9 @@ extension WindowMachine where Archive: ~Copyable {
         watchRetractions()
         let (device, patient) = (tombstone.series.device, tombstone.series.patient)
         let type = types[tombstone.series.type].name
-        guard let group = meet(device, type: type) else { return .rejected(.tooManyDevices) }
+        guard let group = meet(device, type: type) else {
+            return isKnownBeyondLimits(tombstone, device, patient, type: type) ? .known : .rejected(.tooManyDevices)
+        }
         for series in retractions.series(of: group) { table.windows.settle(series: series) }
         retractions.expect(tombstone.name, patient, in: group)
         if retractions.isKnown(tombstone.name, patient, in: group) { return .known }
@@ -115,7 +122,10 @@ extension WindowMachine where Archive: ~Copyable {
         switch holder(of: tombstone, in: group) {
         case .failure(.reason(.unknownRetraction)):
             if wasTaken { return .known }
-            if retractions.isFull { return .rejected(.unknownRetraction) }
+            if retractions.isFull {
+                retractions.noteUnkept()
+                return .rejected(.unknownRetraction)
+            }
             retractions.add(tombstone.name, patient, in: group, RetractionPlace(at: tombstone.received))
             return .rejected(.unknownRetraction)
         case .failure(.reason(let reason)): return .rejected(reason)
@@ -123,6 +133,20 @@ extension WindowMachine where Archive: ~Copyable {
         case .success(let holder):
             return wasTaken ? .rejected(.ambiguousRetraction) : take(tombstone, from: holder, group)
         }
+    }
+
+    /// Whether a retraction that finds no room has come before: it keeps its reading out already, and one that comes
+    /// with it comes back.
+    private mutating func isKnownBeyondLimits(
+        _ tombstone: Tombstone, _ device: [UInt8], _ patient: [UInt8]?, type: String
+    ) -> Bool {
+        guard registry.hasDevice(device) || retractions.isReserved(device) else { return false }
+        recallRetractions(of: device)
+        guard let group = retractions.known(device, type: type),
+            retractions.isKnown(tombstone.name, patient, in: group)
+        else { return false }
+        retractions.expect(tombstone.name, patient, in: group)
+        return true
     }
 
     /// Why a retraction has no reading.

@@ -200,17 +200,18 @@ import Testing
         let (certificate, _) = try authority.issue("first")
         let (_, otherKey) = try authority.issue("second")
         let text = "sources:\n  - udp: 127.0.0.1:0\nhttp:\n  admin: 127.0.0.1:0\n"
-        for (lines, cause) in [
-            (["certificateFile: \(folder.file("none.pem"))"], "none.pem cannot be read: No such file"),
+        for (lines, cause, status) in [
+            (["certificateFile: \(folder.file("none.pem"))"], "none.pem cannot be read: No such file", 78),
+            // Perhaps not yet.
             (
                 ["certificateFile: \(certificate)", "certificateKeyFile: \(otherKey)"],
-                "\(otherKey) is not the key of \(certificate)"
+                "\(otherKey) is not the key of \(certificate)", 71
             ),
         ] {
             let file = folder.write("kymo.yaml", text + lines.map { "  \($0)\n" }.joined())
             for command in [["check", "--config", file], ["run", "--ephemeral", "--config", file]] {
                 let done = try Kymo.run(command)
-                #expect(done.end == .exit(78), "\(command) \(done)")
+                #expect(done.end == .exit(Int32(status)), "\(command) \(done)")
                 #expect((done.text + done.error).contains(cause), "\(done.text) \(done.error)")
             }
         }

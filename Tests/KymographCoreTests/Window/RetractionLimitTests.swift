@@ -75,6 +75,20 @@ import Testing
         #expect(machine.introductions.series.met == 3)
     }
 
+    /// Limits that have come down leave what has a place, and what was retracted stays known.
+    @Test func limitsThatComeDown() {
+        var machine = Self.machine(WindowLimits(maxDevices: 4))
+        #expect(machine.define(Self.identity("a")) == 0)
+        var reasons = [Self.retract(&machine, "b"), Self.retract(&machine, "c")]
+        #expect(reasons == [.unknownRetraction, .unknownRetraction])
+        machine.takeOver(WindowLimits(maxDevices: 1, maxSeries: 1))
+        reasons = [Self.retract(&machine, "b"), Self.retract(&machine, "d"), Self.retract(&machine, "a", 1)]
+        #expect(reasons == [nil, .tooManyDevices, .tooManyDevices])
+        #expect(machine.define(Self.identity("d")) == nil)
+        #expect(machine.define(Self.identity("b")) == 1)
+        #expect(machine.define(Self.identity("c")) == 2)
+    }
+
     /// What was refused is not kept: the reading that it names comes in.
     @Test func whatIsRefusedKeepsNothingOut() throws {
         var machine = Self.machine(WindowLimits(maxDevices: 1))

@@ -34,6 +34,14 @@ import Testing
         #expect(try !KafkaProperties(Array("sasl.username=x".utf8), name: "p").statesSecurity)
     }
 
+    /// kymo runs no `kinit`, also where nothing but the default says that it would be run.
+    @Test(arguments: [
+        ("security.protocol=SASL_SSL\nsasl.kerberos.principal=kymo", true), ("sasl.mechanisms=GSSAPI", true),
+        ("security.protocol=sasl_plaintext\nsasl.mechanism=PLAIN", false), ("security.protocol=ssl", false),
+    ]) func kerberos(text: String, isIt: Bool) throws {
+        #expect(try KafkaProperties(Array(text.utf8), name: "p").usesKerberos == isIt)
+    }
+
     @Test(arguments: [
         ("a=b\nsecret", "p:2: there is no '='"), ("acks=0", "p:1: kymo decides on acks"),
         ("topic.message.timeout.ms=1000", "p:1: kymo decides on topic.message.timeout.ms"),

@@ -100,11 +100,13 @@ package final class TLSContext: Sendable {
             throw TLSFault(message: "\(certificate) \(Self.reason("holds no certificate in PEM form"))")
         }
         let file = SecretFile(path)
+        var isOther = false
         do throws(SecretFault) {
             let (pem, _) = try file.bytes()
             do throws(PrivateKey.Fault) {
                 let key = try PrivateKey(pem: pem)
                 guard unsafe key.becomesKey(of: context) else {
+                    isOther = true
                     throw PrivateKey.Fault(description: "is not the key of \(certificate)")
                 }
             } catch {
@@ -112,7 +114,7 @@ package final class TLSContext: Sendable {
             }
         } catch {
             let advice = path == certificate ? "; or name its key's own file as certificateKeyFile" : ""
-            throw TLSFault(message: error.message + advice)
+            throw TLSFault(message: error.message + advice, mayPass: isOther)
         }
     }
 

@@ -70,4 +70,6 @@ package struct TLSClientFiles: Hashable, Sendable, TLSFileSet {
 package struct TLSFault: Error, Hashable, Sendable {
     /// The file, what is wrong with it, and what to do; never with anything of a key.
     package var message: String
+    /// Whether it may be so for a moment only: a certificate that was renewed, and not yet its key.
+    var mayPass = false
 }

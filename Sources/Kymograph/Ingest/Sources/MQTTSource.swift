@@ -152,7 +152,7 @@ extension MQTTSource: ProbedSource {
         do throws(TLSFault) {
             _ = try TLSContext(client: tls.files)
         } catch {
-            throw SourceError(kind: .settings, message: "\(name): \(error.message)")
+            throw SourceError(error, of: name)
         }
     }
 }

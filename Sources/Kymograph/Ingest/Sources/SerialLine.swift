@@ -112,8 +112,8 @@ package struct SerialLine: WrittenSource {
 }
 
 extension SerialLine: WritingSource {
-    /// A device that is plugged in again is another file, in the same folder.
-    package var written: [WritePlace] { [path.hasPrefix("/dev/") ? .devices : .file(path)] }
+    /// A device that is plugged in again is another file: so all of `/dev`, where links from elsewhere lead, too.
+    package var written: [WritePlace] { path.hasPrefix("/dev/") ? [.devices] : [.devices, .file(path)] }
 }
 
 extension SerialLine: ProbedSource {

@@ -95,7 +95,7 @@ package struct SourceTLS: Hashable, Sendable {
         do throws(TLSFault) {
             return try RenewedTLS(datagramFiles)
         } catch {
-            throw SourceError(kind: .settings, message: "\(name): \(error.message)")
+            throw SourceError(error, of: name)
         }
     }
 
@@ -107,7 +107,7 @@ package struct SourceTLS: Hashable, Sendable {
         do throws(TLSFault) {
             return try RenewedTLS(files)
         } catch {
-            throw SourceError(kind: .settings, message: "\(name): \(error.message)")
+            throw SourceError(error, of: name)
         }
     }
 }

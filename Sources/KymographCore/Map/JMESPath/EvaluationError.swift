@@ -16,6 +16,8 @@ package struct EvaluationError: Error, BitwiseCopyable {
         case tooManyValues
         /// Values are nested too deeply.
         case tooDeep
+        /// Nobody can tell what a property of the event says (``UnclearProperty``): nothing is made of it.
+        case unclear
     }
 
     var kind: Kind
@@ -42,6 +44,7 @@ package struct EvaluationError: Error, BitwiseCopyable {
         case .outOfRange: return "Error: out of range, function \(name) cannot reach argument \(argument)"
         case .tooManyValues: return "Error: too many values, the expression makes more than one message may"
         case .tooDeep: return "Error: too deep, the values are nested too deeply"
+        case .unclear: return "Error: unclear, nobody can tell what this property of the event says"
         }
     }
 

@@ -148,7 +148,10 @@ package struct JMESPathEvaluator: ~Copyable {
 
     private mutating func plainValue(of node: JMESPathNode, at current: Int) throws(EvaluationError) -> Int {
         switch node.operation {
-        case .field: return values.member(of: current, fields[Int(node.value)])
+        case .field:
+            let member = values.member(of: current, fields[Int(node.value)])
+            if values.isUnclear(member) { throw values.failure(.unclear) }
+            return member
         case .constant: return JMESPathValues.ownBase + Int(node.value)
         case .element: return try functions.collections.element(Int(node.value), of: current, &values)
         case .slice: return try functions.collections.slice(slices[Int(node.value)], of: current, &values)

@@ -185,6 +185,13 @@ package struct JMESPathValues: ~Copyable {
         return found
     }
 
+    /// Whether a value is a property of the document of which nobody can tell what it says.
+    @inline(__always)
+    func isUnclear(_ handle: Int) -> Bool {
+        guard handle < JMESPathValues.ownBase, kind(of: handle) == TokenKind.object else { return false }
+        return UnclearProperty.isOne(bytes[token(of: handle).range])
+    }
+
     /// The object's member, or null.
     mutating func member(of handle: Int, _ field: JMESPathField) -> Int {
         guard kind(of: handle) == TokenKind.object else { return JMESPathValues.null }
