@@ -28,7 +28,7 @@ enum PublicSurface {
         ReadingHook: ReadingHook .name .decide EntryHook .name .isVetoed HookedReading Value (2 cases) .type .device
             .patient .encounter .time .source .values .tags ReadingDecision (4 cases)
         RejectedPayload: RejectedPayload .reason .detail .source .receivedAt .bytes .isMapped
-        Rejection: Rejection .name (82 cases)
+        Rejection: Rejection .name (83 cases)
         ResourceEntry: ResourceEntry Identifier .system .value .resourceType .id .identifier .device
             .patient .json
         SettingProblem: SettingProblem .init

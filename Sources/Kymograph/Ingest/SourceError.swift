@@ -41,12 +41,6 @@ public struct SourceError: Error, Hashable, Sendable, CustomStringConvertible {
         self.message = message
     }
 
-    /// What is wrong with the files of TLS of the source `name`. One that may pass is no mistake of settings: whoever
-    /// starts the process starts it again.
-    init(_ fault: TLSFault, of name: String) {
-        self.init(kind: fault.mayPass ? .system(EKEYREJECTED) : .settings, message: "\(name): \(fault.message)")
-    }
-
     /// An error that no errno has: `message` names the source, and says what happened and what to do.
     public init(message: String) { self.init(kind: .invalidAddress, message: message) }
 

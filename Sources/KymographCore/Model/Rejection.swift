@@ -180,8 +180,8 @@ public enum Rejection: UInt8, CaseIterable, Sendable, BitwiseCopyable {
     /// An expression of a rule has failed at the reading, or what it gave is no value of the type.
     case ruleFailed = 81
 
-    /// The value of a record whose headers are read is no JSON document, or has an envelope of its own: it cannot be the
-    /// body of an event beside them.
+    /// The value of a record whose headers are read is no JSON document, or has an envelope of its own: it cannot be
+    /// the body of an event beside them.
     case noEnvelope = 82
 
     /// Places of a list that is indexed by raw values.

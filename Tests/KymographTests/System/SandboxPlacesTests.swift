@@ -46,7 +46,7 @@ import Testing
         let folder = TemporaryFolder()
         let (inside, outside) = (folder.file("inside"), folder.file("outside"))
         for path in [inside, outside] { unsafe mkdir(path, 0o700) }
-        for path in ["\(inside)/a", "\(inside)/b", "\(outside)/a", "\(outside)/b"] { folder.write(path, "text") }
+        for name in ["inside/a", "inside/b", "outside/a", "outside/b"] { folder.write(name, "text") }
         unsafe symlink(outside, "\(inside)/link")
         let attempts: [(what: String, run: @Sendable () -> Int32)] = [
             ("makes inside", { Self.made("\(inside)/new") }),

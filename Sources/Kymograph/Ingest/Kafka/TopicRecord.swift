@@ -5,7 +5,7 @@ struct TopicRecord {
     var key: [UInt8]?
     /// Nil when they cannot be read.
     var headers: [RecordHeader]? = []
-    /// When it was made or stored, as the topic has it, in milliseconds since 1970; nil when nobody says.
+    /// When it was made or stored, as the topic has it, in milliseconds since 1970; nil when that is not known.
     var milliseconds: Int64?
 }
 
@@ -13,14 +13,4 @@ struct TopicRecord {
 struct RecordHeader: Equatable {
     var name: [UInt8]
     var value: [UInt8]?
-}
-
-/// What of a record goes to a lane.
-enum RecordContent: Equatable {
-    /// Nothing but that it was there: it has no value.
-    case nothing
-    /// A payload.
-    case payload([UInt8])
-    /// A value of which no envelope can be made (``Rejection/noEnvelope``).
-    case unfit([UInt8])
 }

@@ -1,3 +1,5 @@
+import Glibc
+
 /// What a configuration says of the TLS of a source.
 package struct SourceTLS: Hashable, Sendable {
     /// The certificate of this side, and those between it and an authority; nil for none, and so of a listener for no
@@ -109,5 +111,13 @@ package struct SourceTLS: Hashable, Sendable {
         } catch {
             throw SourceError(error, of: name)
         }
+    }
+}
+
+extension SourceError {
+    /// What is wrong with the files of TLS of the source `name`. One that may pass is no mistake of settings: whoever
+    /// starts the process starts it again.
+    init(_ fault: TLSFault, of name: String) {
+        self.init(kind: fault.mayPass ? .system(EKEYREJECTED) : .settings, message: "\(name): \(fault.message)")
     }
 }
