@@ -183,7 +183,7 @@ struct MatchReader: ~Copyable {
     ) -> TimeResult {
         let kind = evaluator.token(found).kind
         if kind == TokenKind.null { return .failed(.noTimestamp) }
-        if evaluator.isUnclear(found, match.bytes) { return .unclear }
+        if kind == TokenKind.object, evaluator.isUnclear(found, match.bytes) { return .unclear }
         if match.template.format == .iso8601 {
             guard kind == TokenKind.string else { return .failed(.invalidTimestamp) }
             let text = evaluator.content(of: found, match.bytes, unescaped: &text)
