@@ -185,7 +185,8 @@ def main():
         good = CONFIGURATION.read_bytes()
         for changed, status, words in (
                 (good + b"windw: 5m\n", 78, "windw"), (good + b"window: 17m\n", 78, "cannot change while it runs"),
-                (good.replace(b"sources:\n", b"sources:\n  - unix: /none/more.sock\n"), 71, "/none/more.sock")):
+                (good.replace(b"sources:\n", b"sources:\n  - unix: /none/more.sock\n"), 78, "started to change files in"),
+                (good.replace(b"sources:\n", b"sources:\n  - unix: /run/kymo/none/more.sock\n"), 71, "none/more.sock")):
             CONFIGURATION.write_bytes(changed)
             refused = run(unit.values["ExecReload"][0])
             CONFIGURATION.write_bytes(good)
