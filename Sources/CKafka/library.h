@@ -62,7 +62,16 @@ typedef struct {
 enum { END, TOPIC, TOPIC_OBJECT, PARTITION, VALUE, KEY, OPAQUE, FLAGS, TIMESTAMP, HEADER, HEADERS };
 /// `RD_KAFKA_PRODUCER`, `RD_KAFKA_CONSUMER`, `RD_KAFKA_CONF_OK`, `RD_KAFKA_MSG_F_COPY`, `RD_KAFKA_PARTITION_UA`, and all
 /// `RD_KAFKA_PURGE_F_…`, among them not to wait; `RD_KAFKA_DESTROY_F_NO_CONSUMER_CLOSE`, `RD_KAFKA_RESP_ERR__NOENT`.
-enum { PRODUCER = 0, CONSUMER = 1, IS_SET = 0, COPY = 2, ANY_PARTITION = -1, PURGE_ALL = 7, NO_CLOSE = 8, NO_ENTRY = -156 };
+enum {
+    PRODUCER = 0,
+    CONSUMER = 1,
+    IS_SET = 0,
+    COPY = 2,
+    ANY_PARTITION = -1,
+    PURGE_ALL = 7,
+    NO_CLOSE = 8,
+    NO_ENTRY = -156,
+};
 
 /// Every function that is called: its result, its name behind `rd_kafka_`, and its parameters.
 #define FUNCTIONS(EACH) \

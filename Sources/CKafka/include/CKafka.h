@@ -131,7 +131,7 @@ typedef struct {
     int64_t offset;
     /// `bytes` is NULL where the record has no value (a tombstone), or no key.
     kymo_kafka_piece value, key;
-    /// When it was made or stored, since 1970; -1 when nobody says.
+    /// When it was made or stored, since 1970; -1 when that is not known.
     int64_t milliseconds;
 } kymo_kafka_record;
 
@@ -167,9 +167,8 @@ void kymo_kafka_consumer_poll(kymo_kafka_consumer *consumer);
 int kymo_kafka_next(kymo_kafka_consumer *consumer, kymo_kafka_record *record);
 void kymo_kafka_record_free(kymo_kafka_record *record);
 
-/// Gives the header at `place` of the record's `message`, valid until that is freed; 0 when there is none, and -1 when its
-/// headers are damaged. A value without
-/// `bytes` is NULL.
+/// Gives the header at `place` of the record's `message`, valid until that is freed; 0 when there is none, and -1 when
+/// its headers are damaged. `bytes` of a header without a value is NULL.
 int kymo_kafka_record_header(const void *message, size_t place, kymo_kafka_header *header);
 
 /// Has the group's positions set, without waiting: `committed` tells.

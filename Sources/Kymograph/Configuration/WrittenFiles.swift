@@ -9,10 +9,11 @@ package struct WrittenFiles {
     /// Those of `settings`, whose store is known.
     package init(_ settings: PipelineSettings) {
         let sinks = settings.outgoingSinks.flatMap { sink in
-            (sink.address?.written ?? []).map { ($0, sink.origin) }
+            (sink.address?.writePlaces ?? []).map { ($0, sink.origin) }
         }
-        let sources = settings.listeningSources.flatMap { source in
-            ((source.configuration.address as? any WritingSource)?.written ?? []).map { ($0, source.addressOrigin) }
+        let sources = settings.listeningSources.flatMap { source -> [(WritePlace, SettingOrigin)] in
+            let address = source.configuration.address as? any FileChangingSource
+            return (address?.writePlaces ?? []).map { ($0, source.addressOrigin) }
         }
         let mappings = settings.listeningSources.flatMap { source in
             Self.mappings(of: source, settings).map { ($0, source.addressOrigin) }
@@ -29,7 +30,7 @@ package struct WrittenFiles {
     private static func files(_ settings: PipelineSettings) -> [WritePlace] {
         let letters = [settings.deadLetter, settings.rejectedFile].compactMap { $0.map { WritePlace.file($0) } }
         let receipts = settings.receipts.map { [WritePlace.folder($0)] } ?? []
-        let socket = settings.receiptSocket.map { [WritePlace.folder(FileSystem.folder(of: $0))] } ?? []
+        let socket = settings.receiptSocket.map { [UnixSocket.writePlace($0)] } ?? []
         return letters + receipts + socket
     }
 

@@ -31,7 +31,7 @@ package struct Sandbox: Sendable {
     /// From here on, this thread and those that it starts change files in `places` only: a folder that is not there can
     /// be made, so that the nearest one above it counts. Nil where the kernel has no Landlock.
     ///
-    /// - Throws: ``SystemError`` when the kernel refuses it. Nothing has changed then.
+    /// - Throws: ``SystemError`` when the kernel refuses it. No right has been given up then.
     package static func enter(_ places: [WritePlace]) throws(SystemError) -> Sandbox? {
         guard version != nil else { return nil }
         let sandbox = Sandbox(places)
@@ -39,7 +39,7 @@ package struct Sandbox: Sendable {
         guard raw >= 0 else { throw SystemError(-raw, "confine", "the process") }
         let rules = Descriptor(raw)
         for folder in sandbox.folders { try allow(folder, rules, everything: true) }
-        // Libraries write to it what nobody wants.
+        // Libraries write there what is to be dropped.
         for file in sandbox.files + ["/dev/null"] { try allow(file, rules, everything: false) }
         if sandbox.hasDevices { try allow("/dev", rules, everything: false) }
         let code = kymo_landlock_enter(rules.raw)

@@ -85,12 +85,11 @@ enum AMQPValue: Equatable {
 
     /// RFC 4122, section 3.
     private static func uuid(_ content: [UInt8]) -> [UInt8] {
-        let digits = Array("0123456789abcdef".utf8)
-        var text: [UInt8] = []
+        var text = ByteWriter(capacity: 36)
         for (place, byte) in content.enumerated() {
-            if [4, 6, 8, 10].contains(place) { text.append(UInt8(ascii: "-")) }
-            text += [digits[Int(byte >> 4)], digits[Int(byte & 15)]]
+            if [4, 6, 8, 10].contains(place) { text.append("-") }
+            text.appendHex(byte)
         }
-        return text
+        return text.view.array
     }
 }

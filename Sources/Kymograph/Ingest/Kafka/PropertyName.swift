@@ -13,7 +13,7 @@ struct PropertyName: Hashable {
     /// as ``prefixes`` do.
     private static let ofHubs = names([
         "iothub-enqueuedtime", "iothub-message-source", "iothub-message-schema", "iothub-interface-id",
-        "iothub-interface-name", "iothub-app-id", "dt-dataschema", "dt-subject",
+        "iothub-interface-name", "dt-dataschema", "dt-subject",
     ])
 
     private static let prefixes = ["iothub-connection-", "x-opt-"].map { Array($0.utf8) }

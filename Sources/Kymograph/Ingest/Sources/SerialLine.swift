@@ -111,9 +111,9 @@ package struct SerialLine: WrittenSource {
     }
 }
 
-extension SerialLine: WritingSource {
+extension SerialLine: FileChangingSource {
     /// A device that is plugged in again is another file: so all of `/dev`, where links from elsewhere lead, too.
-    package var written: [WritePlace] { path.hasPrefix("/dev/") ? [.devices] : [.devices, .file(path)] }
+    package var writePlaces: [WritePlace] { path.hasPrefix("/dev/") ? [.devices] : [.devices, .file(path)] }
 }
 
 extension SerialLine: ProbedSource {

@@ -53,10 +53,10 @@ package protocol AnsweringSource: SourceAddress {
     func ask(_ configuration: SourceConfiguration) throws(SourceError)
 }
 
-/// A source that makes or writes files.
-package protocol WritingSource: SourceAddress {
+/// A source that makes or changes files.
+package protocol FileChangingSource: SourceAddress {
     /// Where.
-    var written: [WritePlace] { get }
+    var writePlaces: [WritePlace] { get }
 }
 
 /// A source whose name says less than its address in the configuration.

@@ -31,9 +31,9 @@ package struct UnixDatagramSource: RoutedSource {
     }
 }
 
-extension UnixDatagramSource: WritingSource {
-    /// The folder of the socket, which is removed at the end.
-    package var written: [WritePlace] { [.folder(FileSystem.folder(of: path))] }
+extension UnixDatagramSource: FileChangingSource {
+    /// The folder of the path.
+    package var writePlaces: [WritePlace] { [UnixSocket.writePlace(path)] }
 }
 
 extension UnixDatagramSource: ProbedSource {

@@ -30,9 +30,9 @@ package struct UnixMessageSource: RoutedSource {
     }
 }
 
-extension UnixMessageSource: WritingSource {
-    /// The folder of the socket, which is removed at the end.
-    package var written: [WritePlace] { [.folder(FileSystem.folder(of: path))] }
+extension UnixMessageSource: FileChangingSource {
+    /// The folder of the path.
+    package var writePlaces: [WritePlace] { [UnixSocket.writePlace(path)] }
 }
 
 extension UnixMessageSource: ProbedSource {

@@ -37,6 +37,9 @@ enum UnixSocket {
     /// What no two sources can have: all kinds of socket are files, and a path names one file.
     static func claim(_ path: String) -> String { "the path \(path)" }
 
+    /// Where files change: the socket's is made in its folder, and removed at the end.
+    static func writePlace(_ path: String) -> WritePlace { .folder(FileSystem.folder(of: path)) }
+
     /// Binds a socket of `content` to `path`.
     static func open(
         _ path: String, _ content: Content, _ configuration: SourceConfiguration, _ form: OpenedSource.Form

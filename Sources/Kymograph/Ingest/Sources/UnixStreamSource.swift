@@ -29,9 +29,9 @@ package struct UnixStreamSource: RoutedSource {
     }
 }
 
-extension UnixStreamSource: WritingSource {
-    /// The folder of the socket, which is removed at the end.
-    package var written: [WritePlace] { [.folder(FileSystem.folder(of: path))] }
+extension UnixStreamSource: FileChangingSource {
+    /// The folder of the path.
+    package var writePlaces: [WritePlace] { [UnixSocket.writePlace(path)] }
 }
 
 extension UnixStreamSource: ProbedSource {

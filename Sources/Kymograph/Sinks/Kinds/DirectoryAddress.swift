@@ -19,7 +19,7 @@ package struct DirectoryAddress: SinkAddress {
     /// The name.
     package var name: String { "files \(path)" }
     /// The directory.
-    package var written: [WritePlace] { [.folder(path)] }
+    package var writePlaces: [WritePlace] { [.folder(path)] }
 
     /// A directory that cannot be made, written to or locked, and a dictionary that cannot be read.
     package func obstacles(_ opening: SinkOpening) -> [SinkObstacle] {

@@ -16,7 +16,7 @@ package protocol SinkAddress: Hashable, Sendable {
     var claim: String? { get }
 
     /// Where it makes and changes files. Default: nowhere.
-    var written: [WritePlace] { get }
+    var writePlaces: [WritePlace] { get }
 
     /// What is wrong with it in a configuration that says `circumstances`. Default: nothing.
     func findings(_ circumstances: SinkCircumstances) -> [SinkFinding]
@@ -42,7 +42,7 @@ extension SinkAddress {
     /// The name.
     package var claim: String? { name }
     /// Nowhere.
-    package var written: [WritePlace] { [] }
+    package var writePlaces: [WritePlace] { [] }
     /// Nothing.
     package func findings(_ circumstances: SinkCircumstances) -> [SinkFinding] { [] }
 
