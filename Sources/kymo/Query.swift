@@ -11,12 +11,16 @@ struct Query: ParsableCommand {
             Prints closed windows, latest start first: one Observation a line, written by the mappings that are named \
             as for 'kymo run', or with --readings one reading a line. Works while 'kymo run' uses the directory, too.
 
+            With --raw it prints the payloads that the readings of these windows came in, as they came, one a line: \
+            what store.keepRaw has kept.
+
             When there are more than --limit windows, standard error names the --cursor to go on with. Windows that \
             come in meanwhile do not change what is behind a cursor.
 
             Example: kymo query --data /var/lib/kymo --device watch-1 --from 2026-03-01T08:00:00Z --format table
             Example: kymo query --data /var/lib/kymo --patient p-1 --readings
             Example: kymo query --data /var/lib/kymo --patient p-1 --open --limit 1
+            Example: kymo query --data /var/lib/kymo --device watch-1 --raw
             """)
 
     enum Format: String, ExpressibleByArgument, CaseIterable {
@@ -27,6 +31,9 @@ struct Query: ParsableCommand {
 
     @Flag(help: "Readings in place of Observations; needs no mapping.")
     var readings = false
+
+    @Flag(help: "The payloads that the readings came in, as they came, in place of Observations.")
+    var raw = false
 
     @Flag(help: "Only how many windows and readings there are, as JSON. The readings are those of whole windows.")
     var count = false
@@ -44,6 +51,9 @@ struct Query: ParsableCommand {
         guard limit > 0 else { throw ValidationError("--limit must be above 0") }
         if readings { try archive.refuseIDs(with: "--readings") }
         if count { try archive.refuseIDs(with: "--count") }
+        guard !raw || !readings && !count else {
+            throw ValidationError("--raw is a question of its own: leave --readings and --count out")
+        }
         if let cursor, ArchiveCursor(cursor) == nil {
             throw ValidationError("--cursor \(cursor): it is none that 'kymo query' has named")
         }
@@ -59,17 +69,28 @@ struct Query: ParsableCommand {
         AuditNote.write(
             .query,
             AuditDeed.parts(series: Set(shown.map(\.seriesNumber))).map {
-                "kymo query shows \(CountText.of(shown.count, "window")) of \($0); \(archive.audited)"
+                "kymo query shows \(raw ? "payloads of " : "")\(CountText.of(shown.count, "window")) of \($0); "
+                    + archive.audited
             }, in: directory)
+        if raw {
+            try PayloadListing(reader, archive).write(shown, selected, isTable: format == .table)
+        } else {
+            try print(shown, selected, reader)
+        }
+        ArchiveDamage.report(selected.open)
+        if windows.count > limit, let last = shown.last {
+            StandardError.write("kymo: there are more windows: --cursor \(last.cursor.text)\n")
+        }
+    }
+
+    private func print(
+        _ shown: [ArchivedWindow], _ selected: borrowing SelectedWindows, _ reader: StoreReader
+    ) throws {
         switch (format, readings) {
         case (.table, false): try printTable(shown, reader)
         case (.table, true): try printReadingTable(shown, reader)
         case (.ndjson, false): try printObservations(shown, selected, reader)
         case (.ndjson, true): try printReadings(shown, reader)
-        }
-        ArchiveDamage.report(selected.open)
-        if windows.count > limit, let last = shown.last {
-            StandardError.write("kymo: there are more windows: --cursor \(last.cursor.text)\n")
         }
     }
 

@@ -27,11 +27,13 @@ package struct ArchiveEncoder: ~Copyable {
     }
 
     /// An Observation of a window.
-    struct Part {
+    package struct Part {
+        /// Its first reading; of a window without any, when its last one was.
+        package var first: Instant
         /// Its last reading; of a window without any, when its last one was.
-        var last: Instant
+        package var last: Instant
         /// JSON.
-        var resource: [UInt8]
+        package var resource: [UInt8]
     }
 
     /// The Observations of `window`, one JSON text each: one, or one for each reading of types that are not grouped.
@@ -44,17 +46,18 @@ package struct ArchiveEncoder: ~Copyable {
         parts(of: window).map { $0.map(\.resource) }
     }
 
-    /// The same, each with its last reading.
-    mutating func parts(of window: ArchivedWindow) -> [Part]? {
+    /// The same, each with its first and last reading.
+    package mutating func parts(of window: ArchivedWindow) -> [Part]? {
         guard window.readings > 0 else {
             guard window.forEachReading({ _, _ in }) else { return nil }
-            return emptied(window).map { Part(last: window.last, resource: $0) }
+            return emptied(window).map { Part(first: window.last, last: window.last, resource: $0) }
         }
         var parts: [Part] = []
         let isWhole = forEachContent(of: window) { encoder, content in
             let count = content.readings.count
+            let first = count > 0 ? content.readings[0].instant : window.last
             let last = count > 0 ? content.readings[count - 1].instant : window.last
-            parts += Self.written(content, &encoder).map { Part(last: last, resource: $0) }
+            parts += Self.written(content, &encoder).map { Part(first: first, last: last, resource: $0) }
         }
         return isWhole ? parts : nil
     }

@@ -195,6 +195,10 @@ enum SettingTable {
         .duration(
             "store.archiveAge", \.store.archiveAge,
             "Age at which closed windows are dropped; late readings for them are rejected; `0s` means never"),
+        .duration(
+            "store.keepRaw", \.store.keepRaw,
+            "Age at which payloads are dropped that gave readings, for `kymo query --raw`; `0s`: none is kept "
+                + "([the archive](operations.md#payloads-as-they-came))"),
         .duration("store.commitInterval", \.store.commitInterval, "Least time between two commits"),
     ]
 

@@ -12,6 +12,7 @@ enum SettingsCheck {
         checkSearch(settings, log: &log)
         checkConsole(settings, log: &log)
         checkKeys(settings, log: &log)
+        checkPayloads(settings.store, settings.origins["store.keepRaw"], log: &log)
         FramingCheck.check(settings, log: &log)
         checkSystems(settings, log: &log)
         for key in PatientSettings.keysOfMap where settings.patients.book == nil {
@@ -102,6 +103,14 @@ enum SettingsCheck {
             let origin = settings.origins["encryption.credential"]
         else { return }
         log.add(.error, origin, "it is given besides encryption.keyFile", advice: "remove one of them")
+    }
+
+    /// Payloads are found by the readings of windows.
+    private static func checkPayloads(_ store: StoreSettings, _ origin: SettingOrigin?, log: inout ConfigurationLog) {
+        guard let origin, store.archiveAge > 0, store.keepRaw > store.archiveAge else { return }
+        log.add(
+            .error, origin, "payloads would be kept for longer than the windows that they are found by",
+            advice: "raise store.archiveAge, too, or lower this")
     }
 
     private static func checkAdmin(_ settings: PipelineSettings, log: inout ConfigurationLog) {

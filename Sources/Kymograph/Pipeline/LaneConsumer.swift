@@ -64,6 +64,15 @@ struct LaneConsumer: ~Copyable, PayloadConsumer {
         adoptPatients()
         adoptRules()
         adoptPauses()
+        adoptKeeping()
+    }
+
+    /// Keeps payloads as the settings say.
+    private mutating func adoptKeeping() {
+        let change = reporter.keepPayloads(by: settings.store)
+        guard change != 0 else { return }
+        attention.add(change)
+        adoptTaps()
     }
 
     mutating func pausesChanged(_ generation: Int) {
@@ -109,7 +118,7 @@ struct LaneConsumer: ~Copyable, PayloadConsumer {
     private mutating func adoptTaps() {
         let open: [OpenTap]
         (open, tapGeneration) = taps.current
-        lane.isTapped = reporter.tap.adopt(open)
+        lane.isTapped = reporter.adopt(open)
     }
 
     /// What comes from here on is of whom the newest map says.
@@ -145,6 +154,7 @@ struct LaneConsumer: ~Copyable, PayloadConsumer {
         adoptPatients()
         adoptRules()
         adoptPauses()
+        adoptKeeping()
     }
 
     mutating func line(_ bytes: ByteView, source: Int, received: Instant) {
@@ -171,7 +181,7 @@ struct LaneConsumer: ~Copyable, PayloadConsumer {
         if isRejected(source) { return attendedRejection(.sourcePaused, bytes, source, received) }
         guard bounds.take(bytes.count) else { return attendedRejection(.rateLimited, bytes, source, received) }
         narrow(source)
-        reporter.tap.payloadBegins()
+        reporter.payloadBegins()
         if let owner = bounds.owner {
             lane.payload(bytes, isLine: isLine, of: owner, source: source, received: received)
         } else if isLine {
@@ -180,7 +190,7 @@ struct LaneConsumer: ~Copyable, PayloadConsumer {
             lane.datagram(bytes, source: source, received: received)
         }
         lane.showTapped()
-        reporter.tap.payloadEnded(bytes, source: source, received: received)
+        reporter.payloadEnded(bytes, source: source, received: received)
     }
 
     private func isRejected(_ source: Int) -> Bool { !rejectsAll.isEmpty && rejectsAll[source] }
@@ -200,11 +210,11 @@ struct LaneConsumer: ~Copyable, PayloadConsumer {
         let time = isAttended ? firstTime(bytes, source) ?? received : received
         let owner = PayloadOwner(device: device?.array, patient: patient?.array)
         if isAttended, isRejected(source) { return attendedRejection(.sourcePaused, bytes, source, time) }
-        if isAttended { reporter.tap.payloadBegins() }
+        if isAttended { reporter.payloadBegins() }
         lane.payload(bytes, isLine: false, of: owner, source: source, received: time)
         guard isAttended else { return }
         lane.showTapped()
-        reporter.tap.payloadEnded(bytes, source: source, received: time)
+        reporter.payloadEnded(bytes, source: source, received: time)
     }
 
     mutating func rejected(_ reason: Rejection, bytes: ByteView, source: Int, received: Instant) {
@@ -216,9 +226,9 @@ struct LaneConsumer: ~Copyable, PayloadConsumer {
     private mutating func attendedRejection(
         _ reason: Rejection, _ bytes: ByteView, _ source: Int, _ received: Instant
     ) {
-        reporter.tap.payloadBegins()
+        reporter.payloadBegins()
         lane.rejected(reason, bytes: bytes, source: source, received: received)
-        reporter.tap.payloadEnded(bytes, source: source, received: received)
+        reporter.payloadEnded(bytes, source: source, received: received)
     }
 
     mutating func sender(_ peer: Peer?) { reporter.sender(peer) }
@@ -256,10 +266,14 @@ struct LaneConsumer: ~Copyable, PayloadConsumer {
         reporter.note(change.entry(of: name, text))
     }
 
-    mutating func batchEnd() { lane.batchEnd() }
+    mutating func batchEnd() {
+        lane.batchEnd()
+        reporter.handOverPayloads()
+    }
 
     mutating func mark() -> DurableMark? {
         guard let store else { return nil }
+        reporter.handOverPayloads()
         return DurableMark(positions: lane.written, changes: store.queue.changes)
     }
 

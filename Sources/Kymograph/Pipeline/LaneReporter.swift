@@ -38,6 +38,8 @@ final class LaneReporter: LaneEvents, Sendable {
     private let observer: (any ReadingObserver)?
     /// What the lane shows to taps.
     let tap: LaneTap
+    /// What keeps payloads as they came.
+    private let keeper: PayloadKeeper
     /// Number of the lane.
     private let number: Int
 
@@ -51,6 +53,7 @@ final class LaneReporter: LaneEvents, Sendable {
         self.counts = counts
         self.number = number
         self.tap = tap
+        keeper = PayloadKeeper(set, store: store, ledger: ledger, pulse: pulse)
         self.observer = observer
         context = Mutex(RejectionContext(set))
         self.store = store
@@ -92,10 +95,38 @@ final class LaneReporter: LaneEvents, Sendable {
     func adopt(_ set: MappingSet, _ inputs: [LaneInput]) {
         context.withLock { $0.adopt(set, inputs) }
         tap.adopt(set)
+        keeper.adopt(set)
     }
+
+    /// Payloads are kept as `settings` say from here on; by how much the reasons for looking at each payload grow.
+    func keepPayloads(by settings: StoreSettings) -> Int { keeper.follow(settings) }
+
+    /// Whether readings are to be shown with their payloads, besides what `taps` want.
+    func adopt(_ taps: [OpenTap]) -> Bool {
+        let isTapped = tap.adopt(taps)
+        return isTapped || keeper.isOn
+    }
+
+    /// A payload is about to be mapped.
+    func payloadBegins() {
+        tap.payloadBegins()
+        keeper.payloadBegins()
+    }
+
+    /// The payload of source `source` was mapped, and its readings shown.
+    func payloadEnded(_ bytes: ByteView, source: Int, received: Instant) {
+        tap.payloadEnded(bytes, source: source, received: received)
+        guard keeper.isOn else { return }
+        let account = account(source)
+        keeper.payloadEnded(bytes, source: account.number, received: received, drops: account.drops)
+    }
+
+    /// Gives the store the payloads that it is to keep.
+    func handOverPayloads() { keeper.handOver() }
 
     func tapped(_ measurement: Measurement, payload: ByteView, key: ByteView, source: Int) {
         tap.measured(measurement, payload: payload, key: key, source: source)
+        keeper.measured(measurement, key: key)
     }
 
     func rejected(_ reason: Rejection, bytes: ByteView, source: Int, received: Instant, detail: RejectionDetail) {

@@ -23,6 +23,7 @@ extension Pipeline {
     ) throws(PipelineError) -> Store? {
         guard settings.store.keeping == .everything else {
             guard !settings.store.encryption.isOn else { throw settings.nothingToEncrypt }
+            guard settings.store.keepRaw == 0 else { throw PipelineError.noStoreForPayloads }
             return nil
         }
         guard let path = settings.store.directory else { throw PipelineError.noDataDirectory }
@@ -167,6 +168,10 @@ extension PipelineError {
     static let noStoreForConsole = PipelineError(
         message: "the console needs a data directory: name one with --data DIR, without --ephemeral, or set "
             + "console.enabled to false", exitCode: ExitStatus.config)
+
+    static let noStoreForPayloads = PipelineError(
+        message: "store.keepRaw needs a data directory: name one with --data DIR, without --ephemeral, or leave it out",
+        exitCode: ExitStatus.config)
 
     static let noStoreForSearch = PipelineError(
         message: "the search needs a data directory: name one with --data DIR, without --ephemeral, or leave "

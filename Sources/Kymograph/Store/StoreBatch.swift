@@ -84,6 +84,8 @@ struct StoreBatch: Sendable {
     var letterChanges: [LetterChange] = []
     /// Numbers of rows that cannot be read.
     var damaged: [DamagedPlace: [Int64]] = [:]
+    /// Payloads to keep as they came.
+    var payloads: [PayloadSection] = []
     /// Whether one of those who take receipts has taken some (``ReceiptProgress``).
     var hasTakenReceipts = false
     /// Names of types of which sinks, by name, have taken readings.
@@ -103,6 +105,7 @@ struct StoreBatch: Sendable {
         tallies.merge(later.tallies) { $0 + $1 }
         letterChanges += later.letterChanges
         damaged.merge(later.damaged) { $0 + $1 }
+        payloads += later.payloads
         hasTakenReceipts = hasTakenReceipts || later.hasTakenReceipts
         taken.merge(later.taken) { $0.union($1) }
         byteCount += later.byteCount
@@ -110,6 +113,6 @@ struct StoreBatch: Sendable {
 
     var isEmpty: Bool {
         units.isEmpty && settlements.isEmpty && deadLetters.isEmpty && tallies.isEmpty && damaged.isEmpty
-            && letterChanges.isEmpty && !hasTakenReceipts && taken.isEmpty
+            && letterChanges.isEmpty && !hasTakenReceipts && taken.isEmpty && payloads.isEmpty
     }
 }

@@ -38,7 +38,7 @@ struct StoreCommit: ~Copyable {
         var rows: [OutboxRow] = []
         do {
             // What sinks have taken makes room, and needs none.
-            if !batch.units.isEmpty || batch.hasPutAside { try checkRoom(for: batch) }
+            if !batch.units.isEmpty || batch.hasPutAside || !batch.payloads.isEmpty { try checkRoom(for: batch) }
             rows = try store.pool.writeWithoutTransaction { db in
                 var rows: [OutboxRow] = []
                 try db.inTransaction(.immediate) {
@@ -114,6 +114,7 @@ struct StoreCommit: ~Copyable {
         }
         try noteSeries(batch.units, db)
         for letter in batch.deadLetters { try insert(letter, db) }
+        try StoredPayloads.insert(batch.payloads, &compressor, now: now, db)
         try add(batch.tallies, db)
         for change in batch.letterChanges { rows += try change.apply(now, db) }
         // Before they are settled, and leave.

@@ -20,6 +20,8 @@ struct StoreAlarm {
     private var announced = 0
     /// Whether old windows are being dropped to stay within the limit.
     private var isDropping = false
+    /// The same of payloads.
+    private var isDroppingPayloads = false
 
     /// Percent that the fill must fall below an alarm before the alarm may come again: at its edge it would come with
     /// each commit.
@@ -51,9 +53,20 @@ struct StoreAlarm {
                 "the store is full (store.maxBytes, \(fill.limit) bytes): dropping the oldest windows; raise "
                     + "store.maxBytes, or lower store.archiveAge")
         }
+        if !drops, fill.percent < 100 - StoreAlarm.slack { isDroppingPayloads = false }
         guard isDropping, !drops, fill.percent < 100 - StoreAlarm.slack else { return nil }
         isDropping = false
         return entry(.info, fill, "the store has room again")
+    }
+
+    /// What to tell when payloads begin to be dropped for their size.
+    mutating func noteDroppedPayloads(_ fill: StoreFill) -> LogEntry? {
+        guard !isDroppingPayloads else { return nil }
+        isDroppingPayloads = true
+        return entry(
+            .warning, fill,
+            "the store is full (store.maxBytes, \(fill.limit) bytes): dropping the oldest payloads that store.keepRaw "
+                + "keeps; raise store.maxBytes, or lower store.keepRaw")
     }
 
     private func entry(_ level: LogLevel, _ fill: StoreFill, _ text: String) -> LogEntry {

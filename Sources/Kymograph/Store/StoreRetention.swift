@@ -15,6 +15,8 @@ struct StoreRetention {
     private static let sizeInterval = 8
     private static let interval = 64
     private static let most = 2_000
+    /// Rows of payloads dropped at a time: each may be large.
+    private static let mostRows = 200
     /// The part of the store that receipts may take, and bytes that one takes of it, when files are too slow.
     private static let (lineShare, lineBytes) = (8, 512)
     /// Most bytes of receipts that are kept for nobody but a reader of a socket who is away.
@@ -50,6 +52,7 @@ struct StoreRetention {
         }
         while bytes >= settings.maxBytes {
             if try dropReceiptLines(store) { continue }
+            if try dropPayloads(store) { continue }
             // Noted before it shows: who does not find a window must know that there was one.
             let dropped = try store.pool.write { db in
                 let dropped = try dropOldest(db, before: .max)
@@ -80,6 +83,22 @@ struct StoreRetention {
         note(dropped, of: takers, "the store in \(store.directory.path) is full", store)
         bytes = try store.pool.read { try StoreRetention.used($0) }
         return true
+    }
+
+    /// Drops the oldest payloads, before any window goes; false when there are none.
+    private mutating func dropPayloads(_ store: Store) throws -> Bool {
+        let dropped = try store.pool.write { try StoredPayloads.dropOldest(Self.mostRows, before: .max, $0) }
+        guard dropped > 0 else { return false }
+        alarm.noteDroppedPayloads(store.fill).map(store.watch.note)
+        bytes = try store.pool.read { try StoreRetention.used($0) }
+        return true
+    }
+
+    /// Drops payloads by their age: with those that were kept before nothing was to be kept any more, windows go.
+    private func dropOldPayloads(_ now: Instant, _ db: Database) throws {
+        let age = settings.keepRaw > 0 ? settings.keepRaw : settings.archiveAge
+        guard age > 0 else { return }
+        _ = try StoredPayloads.dropOldest(Self.mostRows, before: now.nanoseconds &- age, db)
     }
 
     /// Drops the oldest of the receipts that only a socket's reader lacks who takes nothing, when they are too many:
@@ -143,6 +162,7 @@ struct StoreRetention {
         guard commits % StoreRetention.interval == 0 else { return [:] }
         try dropLetters(db)
         try forgetOrder(db)
+        try dropOldPayloads(now, db)
         try StoredRetraction.dropUnknown(beyond: StoreRetention.mostLetters, db)
         guard settings.archiveAge > 0 else { return [:] }
         let limit = now.nanoseconds &- settings.archiveAge

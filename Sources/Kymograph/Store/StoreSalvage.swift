@@ -189,6 +189,7 @@ struct StoreSalvage {
         let former = old.flatMap { try? StoreCounts.read($0) }
         isBehind = (mark?.kept ?? 0) > (former?.kept ?? .max)
         floor = try safeFloor(old, target)
+        try StoredPayloads.indexAgain(target)
         // A sink whose progress is lost begins behind what waits for it.
         if losesBundles || torn.contains("outbox") || torn.contains("sink") { try noteLostBundles(target) }
         try StoreFacts.keepNumbers(from: old, floor: floor, target)

@@ -24,6 +24,9 @@ enum StoreSchema {
             try db.execute(sql: "PRAGMA user_version = \(version)")
         }
         if try writer.read({ try !$0.tableExists("receipt_taken") }) { try writer.write { try keepReceiptTakers($0) } }
+        if try writer.read({ try !$0.tableExists(StoredPayloads.index) }) {
+            try writer.write { try StoredPayloads.prepare($0) }
+        }
         return outcome.withLock { $0 }
     }
 

@@ -18,6 +18,8 @@ package struct StoreSettings: Sendable {
     package var maxBytes = 16 << 30
     /// Age, since their last change, after which closed windows are dropped; 0 means never.
     package var archiveAge: Int64 = 30 * 86_400 * 1_000_000_000
+    /// Age at which payloads are dropped that gave readings; 0 means that none is kept.
+    package var keepRaw: Int64 = 0
     /// The key that encrypts what is on the disk, or none.
     package var encryption = EncryptionSettings()
     /// Least time between two commits.
@@ -29,5 +31,6 @@ package struct StoreSettings: Sendable {
     /// Takes over what may change while the store is open.
     mutating func takeLimits(of other: StoreSettings) {
         (maxBytes, archiveAge, commitInterval) = (other.maxBytes, other.archiveAge, other.commitInterval)
+        keepRaw = other.keepRaw
     }
 }

@@ -75,7 +75,7 @@ struct CounterInput: Sendable {
 enum CounterLine: Sendable {
     /// Of the summary at exit.
     case balance, rejected, withdrawn, kernelDropped, connections, topics, missing, output, withheld, filtered, vetoed,
-        passedOver, unwritten, leftOut, wrapped, reloads, undelivered
+        passedOver, unwritten, leftOut, wrapped, reloads, undelivered, payloads
     /// Of a terminal that is watched.
     case live
     /// Of `kymo status`, for each source.
@@ -88,7 +88,7 @@ enum CounterLine: Sendable {
     /// Those of the summary.
     static let summary: [CounterLine] = [
         .balance, .rejected, .withdrawn, .kernelDropped, .connections, .topics, .missing, .output, .withheld,
-        .filtered, .vetoed, .passedOver, .unwritten, .leftOut, .wrapped, .reloads, .undelivered,
+        .filtered, .vetoed, .passedOver, .unwritten, .leftOut, .wrapped, .reloads, .undelivered, .payloads,
     ]
 }
 

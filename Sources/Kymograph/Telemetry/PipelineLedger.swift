@@ -30,6 +30,9 @@ final class PipelineLedger: Sendable {
     private let bytes = Atomic<Int>(0)
     private let bundles = Atomic<Int>(0)
     private let undelivered = Atomic<Int>(0)
+    /// Payloads that were kept as they came, and those for which there was no room.
+    private let keptPayloads = Atomic<Int>(0)
+    private let lostPayloads = Atomic<Int>(0)
     /// Frames that did not come when it was their turn, and those of them that came late.
     private let missingFrames = Atomic<Int>(0)
     private let lateFrames = Atomic<Int>(0)
@@ -104,6 +107,10 @@ final class PipelineLedger: Sendable {
         lateFrames.add(gap.late, ordering: .relaxed)
     }
 
+    func add(keptPayloads count: Int) { keptPayloads.add(count, ordering: .relaxed) }
+
+    func addLostPayload() { lostPayloads.add(1, ordering: .relaxed) }
+
     func addUndelivered() { undelivered.add(1, ordering: .relaxed) }
 
     /// The present state, of sources called `names`; `sockets` are what lanes read, each with the number of its source.
@@ -132,6 +139,8 @@ final class PipelineLedger: Sendable {
         summary.bundles = bundles.load(ordering: .relaxed)
         summary.missingFrames = missingFrames.load(ordering: .relaxed)
         summary.lateFrames = lateFrames.load(ordering: .relaxed)
+        summary.keptPayloads = keptPayloads.load(ordering: .relaxed)
+        summary.lostPayloads = lostPayloads.load(ordering: .relaxed)
         summary.undeliveredBundles = undelivered.load(ordering: .relaxed)
         return summary
     }

@@ -51,6 +51,10 @@ package struct PipelineSummary: Sendable {
     package var missingFrames = 0
     /// Those of them that came late.
     package var lateFrames = 0
+    /// Payloads that were kept as they came (`store.keepRaw`).
+    package var keptPayloads = 0
+    /// Payloads that gave readings and were not kept, as there was no room.
+    package var lostPayloads = 0
     /// Bytes of output before compression.
     package var bytes = 0
     /// Bundles, or blocks of NDJSON.

@@ -79,6 +79,15 @@ enum ReceivedRows {
             [.custom(.missing, missingFrames)]
         ) { $0.missingFrames },
         .ofRun("kymo_sequence_late_total", unit: "frames", "Those of them that came after all") { $0.lateFrames },
+        .ofRun(
+            "kymo_raw_payloads_total", unit: "payloads", "Payloads with readings that are kept as they came",
+            [.ifAny(.payloads, "kept ", " payloads as they came")]
+        ) { $0.keptPayloads },
+        .ofRun(
+            "kymo_raw_lost_total", unit: "payloads",
+            "Payloads with readings that were to be kept as they came, and found no room: of sources that may not wait",
+            [.ifAny(.payloads, ", could not keep ", " for want of room")]
+        ) { $0.lostPayloads },
     ]
 
     /// Those that never came.

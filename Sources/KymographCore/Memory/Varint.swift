@@ -1,20 +1,20 @@
 /// Numbers of variable length: seven bits in a byte, the lowest first, and a bit that tells whether more follow.
-enum Varint {
+package enum Varint {
     /// Places small magnitudes of either sign at small numbers.
     @inline(__always)
-    static func zigzag(_ value: Int64) -> UInt64 {
+    package static func zigzag(_ value: Int64) -> UInt64 {
         UInt64(bitPattern: (value << 1) ^ (value >> 63))
     }
 
     /// The inverse of ``zigzag(_:)``.
     @inline(__always)
-    static func unzigzag(_ value: UInt64) -> Int64 {
+    package static func unzigzag(_ value: UInt64) -> Int64 {
         Int64(bitPattern: value >> 1) ^ -Int64(bitPattern: value & 1)
     }
 
     /// Appends `value`.
     @inline(__always)
-    static func append(_ value: UInt64, to writer: inout ByteWriter) {
+    package static func append(_ value: UInt64, to writer: inout ByteWriter) {
         guard value < ShortVarint.limit else { return appendLong(value, to: &writer) }
         let varint = ShortVarint(value)
         writer.append(word: varint.word, bytes: varint.bytes)
@@ -30,7 +30,7 @@ enum Varint {
     }
 
     /// The number at `offset` of `bytes`, which moves behind it; nil where they end within it.
-    static func read(_ bytes: ByteView, _ offset: inout Int) -> UInt64? {
+    package static func read(_ bytes: ByteView, _ offset: inout Int) -> UInt64? {
         var value: UInt64 = 0
         var shift: UInt64 = 0
         while offset < bytes.count && shift < 64 {

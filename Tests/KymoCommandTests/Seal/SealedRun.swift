@@ -11,6 +11,7 @@ struct SealedRun {
 
     init(isSealed: Bool) throws {
         self.isSealed = isSealed
+        folder.write("kymo.yaml", "store: {keepRaw: 30d}\n")
         let made = try Kymo.run(["keys", "new", key])
         guard made.end == .exit(0), Files.mode(key) == 0o600 else { throw WaitError(description: made.error) }
     }
@@ -38,7 +39,7 @@ struct SealedRun {
         ["run"] + source + keyFlag
             + [
                 "--data", data, "--out", output, "--format", "ndjson", "--dead-letter", letters, "--window", "1m",
-                "--lateness", "5s",
+                "--lateness", "5s", "--config", folder.file("kymo.yaml"),
             ]
     }
 

@@ -30,7 +30,8 @@ struct SettingChanges {
 
     private static let common: Set = [
         "mappings", "deviceMapping", "fhirMapping", "maxFuture", "identity", "watch", "drain", "output.rotateBytes",
-        "output.rotateAge", "output.rotateIdle", "store.maxBytes", "store.archiveAge", "store.commitInterval",
+        "output.rotateAge", "output.rotateIdle", "store.maxBytes", "store.archiveAge", "store.keepRaw",
+        "store.commitInterval",
         "log.level", "log.outboxAge", "log.silentAfter", "limits.devices", "limits.series", "limits.windows",
         "limits.readingsPerWindow", "limits.depth", "limits.values",
     ]

@@ -20,7 +20,7 @@ extension ByteWriter {
     }
 
     /// Writes `bytes` in base64 with padding (RFC 4648, section 4).
-    mutating func append(base64 bytes: ByteView) {
+    package mutating func append(base64 bytes: ByteView) {
         reserve((bytes.count + 2) / 3 * 4)
         var index = 0
         while index + 3 <= bytes.count {

@@ -1,0 +1,126 @@
+import KymographCore
+
+/// Payloads as they came in one batch of a lane, with the readings that each has given: what `store.keepRaw` keeps.
+///
+/// The content begins with the series, each with the name of its type and its identifiers; each part is a number, its
+/// length and one, and its bytes, or 0 where there is none. Then there is one record for each payload: the number of
+/// the source, the receive time, length and bytes, and how many readings, each with the place of its series and how
+/// much later than the payload it is. All numbers are of variable length (``Varint``), those with a sign zigzagged, and
+/// times in nanoseconds.
+struct PayloadSection: Sendable {
+    /// The first and the last reading of a device.
+    struct Span: Hashable, Sendable {
+        var first: Instant
+        var last: Instant
+
+        /// Covers what `other` covers, too.
+        mutating func merge(_ other: Span) {
+            (first, last) = (min(first, other.first), max(last, other.last))
+        }
+    }
+
+    /// Payloads in it.
+    var count = 0
+    /// Of which time readings of each device are.
+    var devices: [[UInt8]: Span] = [:]
+    var content: [UInt8] = []
+
+    /// Bytes that it takes while it waits, nearly.
+    var weight: Int { 200 + content.count + devices.count * 100 }
+}
+
+/// Collects the payloads of a section.
+struct PayloadSectionWriter: ~Copyable {
+    /// Bytes from which on a section should not wait for the end of its batch.
+    static let much = 256 << 10
+
+    /// The readings of the payload that is being mapped, each with the place of its series.
+    private var readings: [(series: Int, instant: Instant)] = []
+    private var places: [[UInt8]: Int] = [:]
+    /// By the places of series.
+    private var devices: [[UInt8]] = []
+    /// The key that was looked up last, and its place.
+    private var last: (key: [UInt8], place: Int) = ([], -1)
+    private var series = ByteWriter(capacity: 1_024)
+    private var records = ByteWriter(capacity: 1_024)
+    private var section = PayloadSection()
+
+    /// Whether it should be taken though more may come.
+    var isFull: Bool { series.count + records.count >= Self.much }
+
+    /// Whether the payload that is being mapped has given one.
+    var hasReadings: Bool { !readings.isEmpty }
+
+    /// A payload is about to be mapped.
+    mutating func begin() { readings.removeAll(keepingCapacity: true) }
+
+    /// It has given a reading; `key` is its ``SeriesKey``, `type` the name of its type.
+    mutating func note(_ key: ByteView, type: String, at instant: Instant) {
+        let place = place(of: key, type)
+        readings.append((place, instant))
+    }
+
+    private mutating func place(of key: ByteView, _ type: String) -> Int {
+        if last.place >= 0, key.equals(last.key) { return last.place }
+        let bytes = key.array
+        let place = places[bytes] ?? introduce(bytes, type)
+        last = (bytes, place)
+        return place
+    }
+
+    private mutating func introduce(_ key: [UInt8], _ type: String) -> Int {
+        let place = places.count
+        places[key] = place
+        let identity = key.withByteView { SeriesKey.identity($0) }
+        devices.append(identity.device)
+        for part in [
+            Array(type.utf8), identity.device, identity.patient, identity.encounter, identity.correlation,
+        ] {
+            Self.append(part, to: &series)
+        }
+        return place
+    }
+
+    private static func append(_ part: [UInt8]?, to writer: inout ByteWriter) {
+        Varint.append(part.map { UInt64($0.count) + 1 } ?? 0, to: &writer)
+        part.map { writer.append($0) }
+    }
+
+    /// The payload is mapped; one that has given no reading is not kept. `source` is the source's number in the store.
+    mutating func end(_ bytes: ByteView, source: Int, received: Instant) {
+        guard !readings.isEmpty else { return }
+        section.count += 1
+        Varint.append(UInt64(source), to: &records)
+        Varint.append(Varint.zigzag(received.nanoseconds), to: &records)
+        Varint.append(UInt64(bytes.count), to: &records)
+        records.append(bytes)
+        Varint.append(UInt64(readings.count), to: &records)
+        for (series, instant) in readings {
+            Varint.append(UInt64(series), to: &records)
+            Varint.append(Varint.zigzag(instant.nanoseconds &- received.nanoseconds), to: &records)
+            let own = PayloadSection.Span(first: instant, last: instant)
+            section.devices[devices[series], default: own].merge(own)
+        }
+    }
+
+    /// What was collected; nil when that is nothing.
+    mutating func take() -> PayloadSection? {
+        guard section.count > 0 else { return nil }
+        var content = ByteWriter(capacity: series.count + records.count + 16)
+        Varint.append(UInt64(places.count), to: &content)
+        content.append(series.view)
+        content.append(records.view)
+        section.content = content.view.array
+        defer { reset() }
+        return section
+    }
+
+    private mutating func reset() {
+        section = PayloadSection()
+        places.removeAll(keepingCapacity: true)
+        devices.removeAll(keepingCapacity: true)
+        last = ([], -1)
+        series.removeAll()
+        records.removeAll()
+    }
+}
