@@ -69,8 +69,8 @@ struct Query: ParsableCommand {
         AuditNote.write(
             .query,
             AuditDeed.parts(series: Set(shown.map(\.seriesNumber))).map {
-                "kymo query shows \(raw ? "payloads of " : "")\(CountText.of(shown.count, "window")) of \($0); "
-                    + archive.audited
+                "kymo query shows \(raw ? "payloads, with all that they hold, of " : "")"
+                    + "\(CountText.of(shown.count, "window")) of \($0); \(archive.audited)"
             }, in: directory)
         if raw {
             try PayloadListing(reader, archive).write(shown, selected, isTable: format == .table)

@@ -20,8 +20,8 @@ extension StoreReader {
     package func hasPayloads() throws(PipelineError) -> Bool { try read { try StoredPayloads.exist($0) } }
 
     /// Hands to `body` the payloads with readings of the same series and time as those of `window` that `isWanted` by
-    /// their times, in the order in which they came. What came several times is several; what came at another time, and
-    /// was moved or taken back since, is none. `types` are those of the store.
+    /// their times, in the order in which they were stored. What came several times is several; what came at another
+    /// time, and was moved or taken back since, is none. `types` are those of the store.
     ///
     /// - Returns: whether all could be read; false also when the window cannot be.
     /// - Throws: ``PipelineError`` when the database cannot be read.

@@ -14,6 +14,9 @@ final class PayloadKeeper: Sendable {
         var mayWait = false
     }
 
+    /// Bytes above which a payload is not kept: rows of a database have their limit.
+    private static let longest = 64 << 20
+
     private let state: Mutex<State>
     private let store: Store?
     private let ledger: PipelineLedger
@@ -54,11 +57,11 @@ final class PayloadKeeper: Sendable {
     }
 
     /// It is mapped. `source` is the source's number in the store; what one that may not wait (`drops`) has brought is
-    /// not kept while too much waits for the disk.
+    /// not kept while too much waits for the disk, and what is longer than 64 MiB never is.
     func payloadEnded(_ bytes: ByteView, source: Int, received: Instant, drops: Bool) {
         guard isOn else { return }
         let isFull = state.withLock { state in
-            if drops, store?.queue.hasRoom == false {
+            if bytes.count > Self.longest || drops && store?.queue.hasRoom == false {
                 if state.writer.hasReadings { ledger.addLostPayload() }
                 return false
             }

@@ -8,25 +8,20 @@ import KymographCore
 /// much later than the payload it is. All numbers are of variable length (``Varint``), those with a sign zigzagged, and
 /// times in nanoseconds.
 struct PayloadSection: Sendable {
-    /// The first and the last reading of a device.
-    struct Span: Hashable, Sendable {
-        var first: Instant
-        var last: Instant
-
-        /// Covers what `other` covers, too.
-        mutating func merge(_ other: Span) {
-            (first, last) = (min(first, other.first), max(last, other.last))
-        }
-    }
-
     /// Payloads in it.
     var count = 0
-    /// Of which time readings of each device are.
-    var devices: [[UInt8]: Span] = [:]
+    /// The hours that readings of each device are of (``hour(of:)``).
+    var devices: [[UInt8]: Set<Int64>] = [:]
     var content: [UInt8] = []
 
     /// Bytes that it takes while it waits, nearly.
-    var weight: Int { 200 + content.count + devices.count * 100 }
+    var weight: Int { 200 + content.count + devices.values.reduce(0) { $0 + 50 + 30 * $1.count } }
+
+    /// Hours since 1970, by which payloads are looked for.
+    static func hour(of instant: Instant) -> Int64 {
+        let hour: Int64 = 3_600_000_000_000
+        return instant.nanoseconds / hour - (instant.nanoseconds % hour < 0 ? 1 : 0)
+    }
 }
 
 /// Collects the payloads of a section.
@@ -98,20 +93,19 @@ struct PayloadSectionWriter: ~Copyable {
         for (series, instant) in readings {
             Varint.append(UInt64(series), to: &records)
             Varint.append(Varint.zigzag(instant.nanoseconds &- received.nanoseconds), to: &records)
-            let own = PayloadSection.Span(first: instant, last: instant)
-            section.devices[devices[series], default: own].merge(own)
+            section.devices[devices[series], default: []].insert(PayloadSection.hour(of: instant))
         }
     }
 
     /// What was collected; nil when that is nothing.
     mutating func take() -> PayloadSection? {
+        defer { reset() }
         guard section.count > 0 else { return nil }
         var content = ByteWriter(capacity: series.count + records.count + 16)
         Varint.append(UInt64(places.count), to: &content)
         content.append(series.view)
         content.append(records.view)
         section.content = content.view.array
-        defer { reset() }
         return section
     }
 

@@ -15,7 +15,7 @@ struct StoreRetention {
     private static let sizeInterval = 8
     private static let interval = 64
     private static let most = 2_000
-    /// Rows of payloads dropped at a time: each may be large.
+    /// Rows of payloads dropped at a time, in each commit.
     private static let mostRows = 200
     /// The part of the store that receipts may take, and bytes that one takes of it, when files are too slow.
     private static let (lineShare, lineBytes) = (8, 512)
@@ -159,10 +159,11 @@ struct StoreRetention {
     /// Drops windows that have not changed for longer than the age. Gives the latest start of those that were dropped,
     /// by series.
     mutating func drop(_ now: Instant, _ db: Database) throws -> [Int: Int64] {
+        // With each commit, as many may come with one.
+        try dropOldPayloads(now, db)
         guard commits % StoreRetention.interval == 0 else { return [:] }
         try dropLetters(db)
         try forgetOrder(db)
-        try dropOldPayloads(now, db)
         try StoredRetraction.dropUnknown(beyond: StoreRetention.mostLetters, db)
         guard settings.archiveAge > 0 else { return [:] }
         let limit = now.nanoseconds &- settings.archiveAge

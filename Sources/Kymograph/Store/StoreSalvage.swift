@@ -39,7 +39,9 @@ struct StoreSalvage {
     /// Copies everything into `target`, whose tables are empty.
     mutating func run(into target: Database) throws {
         guard let source = try open() else {
-            for table in try SalvagedTable.all(of: target, from: nil, expected: []) { torn.insert(table.name) }
+            for table in try SalvagedTable.all(of: target, from: nil, expected: []) where !isMade(table) {
+                torn.insert(table.name)
+            }
             for decider in StoreDecider.uncertain { try decider.note(target) }
             return try finish(nil, target)
         }
@@ -49,13 +51,16 @@ struct StoreSalvage {
             let all = try SalvagedTable.all(of: target, from: old, expected: try expected())
             // What is in quarantine already keeps its numbers.
             for table in all where table.name == "quarantine" { try copy(table, old, target) }
-            for table in all where table.name != "quarantine" { try copy(table, old, target) }
+            for table in all where table.name != "quarantine" && !isMade(table) { try copy(table, old, target) }
             for decider in deciders(old) { try decider.note(target) }
             // What was copied as it was is of that version.
             if version < StoreSchema.firstWithEntries { note(try EntryMigration.run(target, now: now)) }
             try finish(old, target)
         }
     }
+
+    /// Whether `table` is made of another one, and not copied.
+    private func isMade(_ table: SalvagedTable) -> Bool { table.name == StoredPayloads.index }
 
     /// The damaged database, or nil when not even its first page can be read.
     private mutating func open() throws -> DatabaseQueue? {

@@ -52,6 +52,19 @@ extension StoreSchema {
             sql: "CREATE TABLE receipt_taken (taker TEXT PRIMARY KEY, number INTEGER NOT NULL) WITHOUT ROWID")
     }
 
+    /// Payloads as they came (``StoredPayloads``), made besides the steps as those before.
+    static func keepPayloads(_ db: Database) throws {
+        try db.execute(
+            sql: """
+                CREATE TABLE IF NOT EXISTS raw (
+                    number INTEGER PRIMARY KEY, at INTEGER NOT NULL, payloads INTEGER NOT NULL, codec INTEGER NOT NULL,
+                    key_id INTEGER NOT NULL, checksum INTEGER NOT NULL, body BLOB NOT NULL);
+                CREATE TABLE IF NOT EXISTS raw_device (
+                    device BLOB NOT NULL, hour INTEGER NOT NULL, raw INTEGER NOT NULL,
+                    PRIMARY KEY (device, hour, raw)) WITHOUT ROWID;
+                """)
+    }
+
     /// What is paused (``Pause``), and which dead letters that has put aside.
     private static func keepPauses(_ db: Database) throws {
         try db.execute(

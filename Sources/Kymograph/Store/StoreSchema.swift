@@ -25,7 +25,7 @@ enum StoreSchema {
         }
         if try writer.read({ try !$0.tableExists("receipt_taken") }) { try writer.write { try keepReceiptTakers($0) } }
         if try writer.read({ try !$0.tableExists(StoredPayloads.index) }) {
-            try writer.write { try StoredPayloads.prepare($0) }
+            try writer.write { try keepPayloads($0) }
         }
         return outcome.withLock { $0 }
     }

@@ -2,7 +2,7 @@ import FoundationEssentials
 import GRDB
 import KymographCore
 
-/// The tables of kept payloads: rows of ``PayloadSection``s, and of which time each has readings of a device.
+/// The tables of kept payloads: rows of ``PayloadSection``s, and which hours each has readings of a device of.
 ///
 /// They are made besides the steps from version to version, as a store has them since it was first opened by a program
 /// that knows them: one that does not leaves them alone.
@@ -11,19 +11,8 @@ enum StoredPayloads {
     static let (table, index) = ("raw", "raw_device")
     /// Bytes of content from which on a row is not made longer.
     private static let mostBytes = 1 << 20
-
-    /// Makes the tables, unless they are there.
-    static func prepare(_ db: Database) throws {
-        try db.execute(
-            sql: """
-                CREATE TABLE IF NOT EXISTS raw (
-                    number INTEGER PRIMARY KEY, at INTEGER NOT NULL, payloads INTEGER NOT NULL, codec INTEGER NOT NULL,
-                    key_id INTEGER NOT NULL, checksum INTEGER NOT NULL, body BLOB NOT NULL);
-                CREATE TABLE IF NOT EXISTS raw_device (
-                    device BLOB NOT NULL, last INTEGER NOT NULL, raw INTEGER NOT NULL, first INTEGER NOT NULL,
-                    PRIMARY KEY (device, last, raw)) WITHOUT ROWID;
-                """)
-    }
+    /// Bytes of rows after which no more are dropped at a time.
+    private static let mostDropped = 16 << 20
 
     /// Whether there are payloads.
     static func exist(_ db: Database) throws -> Bool {
@@ -61,12 +50,13 @@ enum StoredPayloads {
     }
 
     private static func insertDevices(
-        _ devices: [[UInt8]: PayloadSection.Span], number: Int64, _ db: Database
+        _ devices: [[UInt8]: Set<Int64>], number: Int64, _ db: Database
     ) throws {
-        for (device, span) in devices {
-            try db.cachedStatement(sql: "INSERT OR REPLACE INTO raw_device VALUES (?, ?, ?, ?)").execute(arguments: [
-                Data(device), span.last.nanoseconds, number, span.first.nanoseconds,
-            ])
+        for (device, hours) in devices {
+            for hour in hours {
+                try db.cachedStatement(sql: "INSERT OR IGNORE INTO raw_device VALUES (?, ?, ?)").execute(
+                    arguments: [Data(device), hour, number])
+            }
         }
     }
 
@@ -83,33 +73,44 @@ enum StoredPayloads {
 
     // MARK: Dropping
 
-    /// Drops the `most` oldest rows that were written before `limit`; gives how many payloads they had.
+    /// Drops the oldest rows that were written before `limit`, at most `most` of them and about 16 MiB; gives how many
+    /// rows went.
     static func dropOldest(_ most: Int, before limit: Int64, _ db: Database) throws -> Int {
         let rows = try Row.fetchAll(
             db,
             sql: """
-                SELECT number, payloads, codec, key_id, checksum, body FROM raw
-                WHERE number IN (SELECT number FROM (SELECT number, at FROM raw ORDER BY number LIMIT ?2) WHERE at < ?1)
+                SELECT number, length(body) FROM (SELECT number, at, body FROM raw ORDER BY number LIMIT ?2)
+                WHERE at < ?1
                 """, arguments: [limit, most])
-        var count = 0
-        for row in rows {
-            let number: Int64 = row["number"]
-            // Rows of devices whose payloads cannot be read stay: they lead to nothing.
-            let devices = content(of: row).map { PayloadRow.devices(in: $0) }
-            for (device, span) in devices ?? [:] {
-                try db.cachedStatement(sql: "DELETE FROM raw_device WHERE device = ? AND last = ? AND raw = ?").execute(
-                    arguments: [Data(device), span.last.nanoseconds, number])
-            }
-            try db.cachedStatement(sql: "DELETE FROM raw WHERE number = ?").execute(arguments: [number])
-            count += row["payloads"] as Int
+        var (count, bytes) = (0, 0)
+        for row in rows where bytes < mostDropped {
+            try drop(row[0], db)
+            count += 1
+            bytes += row[1] as Int
         }
         return count
     }
 
+    private static func drop(_ number: Int64, _ db: Database) throws {
+        let statement = try db.cachedStatement(sql: "SELECT codec, key_id, checksum, body FROM raw WHERE number = ?")
+        if let content = try Row.fetchOne(statement, arguments: [number]).flatMap({ content(of: $0) }) {
+            for (device, hours) in PayloadRow.devices(in: content) {
+                for hour in hours {
+                    try db.cachedStatement(sql: "DELETE FROM raw_device WHERE device = ? AND hour = ? AND raw = ?")
+                        .execute(arguments: [Data(device), hour, number])
+                }
+            }
+        } else {
+            // Whose it was is not known: all of the table is looked through, once for a damaged row.
+            try db.cachedStatement(sql: "DELETE FROM raw_device WHERE raw = ?").execute(arguments: [number])
+        }
+        try db.cachedStatement(sql: "DELETE FROM raw WHERE number = ?").execute(arguments: [number])
+    }
+
     // MARK: Reading
 
-    /// Hands the content of each row that has readings of `device` between `first` and `last` to `body`, the oldest row
-    /// first, and nil for one that is damaged.
+    /// Hands the content of each row that has readings of `device` in the hours from `first` to `last` to `body`, the
+    /// oldest row first, and nil for one that is damaged.
     static func forEachRow(
         of device: [UInt8], first: Instant, last: Instant, _ db: Database, _ body: ([UInt8]?) throws -> Void
     ) throws {
@@ -118,9 +119,9 @@ enum StoredPayloads {
             db,
             sql: """
                 SELECT codec, key_id, checksum, body FROM raw WHERE number IN
-                    (SELECT raw FROM raw_device WHERE device = ?1 AND last >= ?2 AND first <= ?3)
+                    (SELECT raw FROM raw_device WHERE device = ?1 AND hour BETWEEN ?2 AND ?3)
                 ORDER BY number
-                """, arguments: [Data(device), first.nanoseconds, last.nanoseconds])
+                """, arguments: [Data(device), PayloadSection.hour(of: first), PayloadSection.hour(of: last)])
         while let row = try rows.next() { try body(content(of: row)) }
     }
 
@@ -132,17 +133,13 @@ enum StoredPayloads {
 /// The sections of one row, one behind the other, each after its length.
 struct PayloadRow {
     private(set) var count = 0
-    private(set) var devices: [[UInt8]: PayloadSection.Span] = [:]
+    private(set) var devices: [[UInt8]: Set<Int64>] = [:]
     private(set) var content: [UInt8] = []
 
     /// Adds a section.
     mutating func add(_ section: PayloadSection) {
         count += section.count
-        devices.merge(section.devices) { span, other in
-            var both = span
-            both.merge(other)
-            return both
-        }
+        devices.merge(section.devices) { $0.union($1) }
         var length = ByteWriter(capacity: 16)
         Varint.append(UInt64(section.content.count), to: &length)
         content += length.view.array
@@ -169,14 +166,13 @@ struct PayloadRow {
         }
     }
 
-    /// Of which time there are readings of each device.
-    static func devices(in content: [UInt8]) -> [[UInt8]: PayloadSection.Span] {
-        var devices: [[UInt8]: PayloadSection.Span] = [:]
+    /// The hours that there are readings of each device of.
+    static func devices(in content: [UInt8]) -> [[UInt8]: Set<Int64>] {
+        var devices: [[UInt8]: Set<Int64>] = [:]
         _ = forEachSection(content) { _, reader in
             while let record = reader.next() {
                 for (series, instant) in record.readings {
-                    let own = PayloadSection.Span(first: instant, last: instant)
-                    devices[reader.series[series].device, default: own].merge(own)
+                    devices[reader.series[series].device, default: []].insert(PayloadSection.hour(of: instant))
                 }
             }
         }

@@ -85,8 +85,8 @@ enum ReceivedRows {
         ) { $0.keptPayloads },
         .ofRun(
             "kymo_raw_lost_total", unit: "payloads",
-            "Payloads with readings that were to be kept as they came, and found no room: of sources that may not wait",
-            [.ifAny(.payloads, ", could not keep ", " for want of room")]
+            "Payloads with readings that were not kept: of sources that may not wait for room, or above 64 MiB",
+            [.ifAny(.payloads, ", could not keep ", " others")]
         ) { $0.lostPayloads },
     ]
 

@@ -58,6 +58,7 @@ import Testing
         (run.missingFrames, run.bytes, run.bundles, run.undeliveredBundles) = (127, 131, 137, 139)
         (run.reloads.succeeded, run.reloads.failed) = (149, 151)
         run.refusedLists = (499, 503)
+        (run.keptPayloads, run.lostPayloads) = (587, 593)
         run.engine.rings = [EngineCounts.Ring(lane: "0", shard: "1", used: 307, slots: 311, waits: 313)]
         run.engine.shards = [EngineCounts.Shard(shard: "1", devices: 317, series: 331, windows: 337)]
         run.engine.lanes = [EngineCounts.Lane(lane: "0", devices: 563, series: 569)]
