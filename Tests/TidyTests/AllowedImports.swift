@@ -139,6 +139,8 @@ struct AllowedImports {
                 Sinks/Server/HTTP Sinks/Server/Authorization Sinks/Server/Access Sinks/Server/Responses
                 Sinks/Server/Delivery Sinks/Events Sinks/EventHub Kafka Sinks/Kafka
                 Sinks/Postgres Telemetry
+            Sinks/AuditEvents: System Audit Sinks/Server Sinks/Server/HTTP Sinks/Server/Access Sinks/Server/Channel
+                Sinks/Server/Responses Sinks/Kinds Telemetry
             Comparison: System Sinks/Server Sinks/Server/HTTP Sinks/Server/Access Sinks/Kinds
             Store/Migration: Sinks/Server
             Store: System Crypto/Seal Ingest Sinks/Outbox Sinks/Server Sinks/Server/Entries Store/Migration
@@ -163,7 +165,7 @@ struct AllowedImports {
             Pipeline/Output: System Ingest Ingest/Sources Sinks/Outbox Sinks Sinks/Files Telemetry Sinks/Kinds Store
                 Configuration Control
             Pipeline/Watch: System Log Sinks/Outbox Telemetry Configuration/Values
-            Pipeline: System Audit Crypto/Seal Configuration/Values Ingest Ingest/Peers HTTP Ingest/Framing Ingest/Sources
+            Pipeline: System Audit Sinks/AuditEvents Crypto/Seal Configuration/Values Ingest Ingest/Peers HTTP Ingest/Framing Ingest/Sources
                 Ingest/Lane Sinks Sinks/Files
                 Sinks/DeadLetters Tap Telemetry Sinks/Kinds Store Archive Configuration Configuration/Printing Preview
                 Ledger Control Admin Console Console/Access Console/Subject Search Pipeline/Output Pipeline/Watch

@@ -85,6 +85,7 @@ final class AdminServer: Sendable {
         input.sinks = status.sinks
         input.process = ProcessFacts.now()
         input.watched = seen.counts
+        input.audit = facts.audit
         input.watched?.certificateExpiry = server.certificateExpiry
         let removed = RemovedSources(facts.run, at: WallClock.now())
         var (samples, dropped) = removed.given(CounterTable.samples(input)).limited(to: AdminServer.mostSeries)

@@ -10,6 +10,8 @@ struct InstanceFacts: Sendable {
     var isStopping = false
     /// Whether the store takes nothing, since the disk or ``StoreSettings/maxBytes`` is full.
     var isStoreFull = false
+    /// How AuditEvents get on; nil where none are sent.
+    var audit: AuditDeliveryFacts?
     /// Why it ends, if something has failed.
     var failure: String?
 }

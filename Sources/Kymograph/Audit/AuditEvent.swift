@@ -29,6 +29,7 @@ package struct AuditEvent: Encodable {
     }
 
     private let resourceType = "AuditEvent"
+    private var id: String?
     private let type: Coding
     private let subtype: [Subtype]
     private let action: String
@@ -60,11 +61,20 @@ package struct AuditEvent: Encodable {
     }
 
     /// As one line of NDJSON.
-    package var line: [UInt8] {
+    package var line: [UInt8] { json.isEmpty ? [] : json + [0x0A] }
+
+    /// As a resource of this id, or without one.
+    func resource(id: String?) -> [UInt8] {
+        var event = self
+        event.id = id
+        return event.json
+    }
+
+    private var json: [UInt8] {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
         // Nothing in it can fail to be encoded: texts alone.
-        return (try? encoder.encode(self)).map { [UInt8]($0) + [0x0A] } ?? []
+        return (try? encoder.encode(self)).map { [UInt8]($0) } ?? []
     }
 
     /// Kinds that DICOM tells apart.

@@ -87,6 +87,24 @@ struct AuditFiles {
         return bytes
     }
 
+    /// What is in a file from `offset` on: about `most` bytes, and more where a line is longer.
+    ///
+    /// - Throws: ``AuditError`` when it cannot be read.
+    func lines(of name: String, from offset: Int, most: Int) throws(AuditError) -> [UInt8] {
+        let (file, size) = try open(name)
+        defer { withExtendedLifetime(file) {} }
+        guard offset < size else { return [] }
+        guard lseek(file.raw, off_t(offset), SEEK_SET) >= 0 else { throw Self.fault(errno, "read", "\(path)/\(name)") }
+        var bytes: [UInt8] = []
+        while bytes.count < size - offset, bytes.count < most || !bytes.contains(0x0A) {
+            guard let count = FileSystem.read(file.raw, min(most, size - offset - bytes.count), into: &bytes) else {
+                throw Self.fault(errno, "read", "\(path)/\(name)")
+            }
+            if count == 0 { break }
+        }
+        return bytes
+    }
+
     /// Opens a file for appending, a new one if it is not there and `isMaking`. With another name, in a folder that
     /// its owner cannot read perhaps, it is somebody else's file.
     ///

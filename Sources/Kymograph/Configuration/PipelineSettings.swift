@@ -121,6 +121,8 @@ package struct PipelineSettings: Sendable {
     package var rejectedFile: String?
     /// The FHIR server that bundles go to, besides ``destination``.
     package var server = ServerSettings()
+    /// The FHIR server that gets AuditEvents; none where it is not named.
+    package var auditServer = ServerSettings()
     /// Sinks, in place of ``destination`` and ``server``; empty for these two.
     package var sinks: [Sink] = []
     /// Places that sinks have had in this process, at least.

@@ -8,7 +8,7 @@ enum SettingTable {
 
     /// Keys of the whole pipeline; `sources` and `sinks` are not among them, for they hold keys of their own.
     static let settings: [Setting<PipelineSettings>] =
-        windows + patients + output + systems + server + store + admin + limits + machine + log
+        windows + patients + output + systems + server + store + audit + admin + limits + machine + log
 
     private static let windows: [Setting<PipelineSettings>] = [
         .duration("window", \.window, atLeast: millisecond, "Period of templates that summarise and name none"),
@@ -201,6 +201,10 @@ enum SettingTable {
                 + "([the archive](operations.md#payloads-as-they-came))"),
         .duration("store.commitInterval", \.store.commitInterval, "Least time between two commits"),
     ]
+
+    private static let audit: [Setting<PipelineSettings>] = ServerSettings.auditKeys.map {
+        $0.lifted("audit.\($0.key)", \.auditServer)
+    }
 
     private static let admin: [Setting<PipelineSettings>] = [
         .single(

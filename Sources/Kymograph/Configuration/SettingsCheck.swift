@@ -12,6 +12,7 @@ enum SettingsCheck {
         checkSearch(settings, log: &log)
         checkConsole(settings, log: &log)
         checkKeys(settings, log: &log)
+        checkAudit(settings, log: &log)
         checkPayloads(settings.store, settings.origins["store.keepRaw"], log: &log)
         FramingCheck.check(settings, log: &log)
         checkSystems(settings, log: &log)
@@ -107,10 +108,36 @@ enum SettingsCheck {
 
     /// Payloads are found by the readings of windows.
     private static func checkPayloads(_ store: StoreSettings, _ origin: SettingOrigin?, log: inout ConfigurationLog) {
+        if let origin, store.keepRaw > 0, store.keeping == .nothing {
+            log.add(
+                .error, origin, "payloads cannot be kept without a data directory",
+                advice: "name one with data, without ephemeral, or remove this")
+        }
         guard let origin, store.archiveAge > 0, store.keepRaw > store.archiveAge else { return }
         log.add(
             .error, origin, "payloads would be kept for longer than the windows that they are found by",
             advice: "raise store.archiveAge, too, or lower this")
+    }
+
+    private static func checkAudit(_ settings: PipelineSettings, log: inout ConfigurationLog) {
+        let prefix = "audit."
+        let stated = settings.origins.filter { $0.key.hasPrefix(prefix) }
+        guard settings.auditServer.isNamed else {
+            guard let key = stated.keys.min(), let origin = stated[key] else { return }
+            return log.add(
+                .warning, origin, "it has no effect without audit.url", advice: "set audit.url, or remove it")
+        }
+        let origin = stated["audit.url"] ?? .commandLine("audit.url")
+        if settings.store.keeping == .nothing {
+            log.add(
+                .error, origin, "there is no audit trail without a data directory",
+                advice: "name one with data, without ephemeral, or remove audit.url")
+        }
+        let keys = Set(stated.keys.map { String($0.dropFirst(prefix.count)) })
+        for finding in settings.auditServer.accessFindings(keys, prefix) {
+            let place = finding.key.flatMap { stated[prefix + $0] } ?? origin
+            log.add(finding.severity, place, finding.message, advice: finding.advice)
+        }
     }
 
     private static func checkAdmin(_ settings: PipelineSettings, log: inout ConfigurationLog) {

@@ -37,6 +37,7 @@ package struct EnvironmentCheck {
         if reloading { askForReload() }
         if settings.store.keeping == .everything { checkStore() }
         for sink in settings.outgoingSinks { check(sink, connecting: connecting) }
+        if settings.auditServer.isNamed { checkAuditServer(connecting: connecting) }
         if let path = settings.deadLetter { checkDeadLetters(path) }
         if let path = settings.receiptSocket { checkReceiptSocket(path) }
         if let path = settings.receipts { checkReceipts(path) }
@@ -66,6 +67,22 @@ package struct EnvironmentCheck {
 
     /// Where the setting was written, or how one would write it.
     private func origin(_ key: String, flag: String) -> SettingOrigin { settings.origins[key] ?? .commandLine(flag) }
+
+    private mutating func checkAuditServer(connecting: Bool) {
+        let server = settings.auditServer
+        let obstacles = server.obstacles(name: "audit")
+        for obstacle in obstacles {
+            let key = "audit.\(obstacle.key ?? "url")"
+            add(.error, origin(key, flag: key), obstacle.message, obstacle.exitCode)
+        }
+        guard connecting, obstacles.isEmpty else { return }
+        let place = origin("audit.url", flag: "audit.url")
+        do throws(PipelineError) {
+            notes.append(try AuditDelivery.asked(server))
+        } catch {
+            add(error, place)
+        }
+    }
 
     // MARK: Machine and store
 

@@ -80,6 +80,15 @@ extension Pipeline {
             exitCode: ExitStatus.config)
     }
 
+    /// What brings the audit trail of `store` to the server that is to have it; nil where none is named.
+    static func openAuditDelivery(
+        _ settings: PipelineSettings, _ store: Store?, _ notes: @escaping LogTaker
+    ) throws(PipelineError) -> AuditDelivery? {
+        guard settings.auditServer.isNamed else { return nil }
+        guard let store else { throw PipelineError.noStoreForAudit }
+        return try AuditDelivery(settings.auditServer, dataDirectory: store.directory.path, notes: notes)
+    }
+
     /// The listener for metrics and health.
     static func openAdmin(_ settings: PipelineSettings) throws(PipelineError) -> HTTPServer? {
         guard let address = settings.admin.address else { return nil }
@@ -171,6 +180,10 @@ extension PipelineError {
 
     static let noStoreForPayloads = PipelineError(
         message: "store.keepRaw needs a data directory: name one with --data DIR, without --ephemeral, or leave it out",
+        exitCode: ExitStatus.config)
+
+    static let noStoreForAudit = PipelineError(
+        message: "audit.url needs a data directory: name one with --data DIR, without --ephemeral, or leave it out",
         exitCode: ExitStatus.config)
 
     static let noStoreForSearch = PipelineError(

@@ -43,6 +43,8 @@ package final class Pipeline: Sendable {
     private let notes: LogTaker
     /// Where `notes` write what is for the audit; nil without a store.
     private let audit: AuditedLog?
+    /// What brings the audit trail to a server; nil without one.
+    private let auditDelivery: AuditDelivery?
     /// What metrics and health are asked from; nil when that is nothing.
     private let adminListener: HTTPServer?
     /// Who uses the console; nil when it is not served.
@@ -96,6 +98,7 @@ package final class Pipeline: Sendable {
         let audit = store.map { AuditedLog(AuditTrail(dataDirectory: $0.directory.path), notes: notes) }
         let notes = audit.map { $0.take } ?? notes
         (self.audit, self.notes) = (audit, notes)
+        auditDelivery = try Pipeline.openAuditDelivery(settings, store, notes)
         if let store { try Pipeline.settleDeciders(settings, store, notes) }
         let set = try Pipeline.continuing(store, settings, set, findings: findings)
         let stated = settings
@@ -240,7 +243,7 @@ package final class Pipeline: Sendable {
             run: summary, deliveries: stage?.deliverySummaries ?? [],
             isStarting: threads.areStarting, isStopping: isStopping.load(ordering: .relaxed),
             isStoreFull: stage?.store.isFull.load(ordering: .relaxed) ?? false,
-            failure: control.currentFailure?.message)
+            audit: auditDelivery?.facts, failure: control.currentFailure?.message)
     }
 
     /// Whether the broker of source `number` has granted a session that keeps messages.
@@ -275,6 +278,7 @@ package final class Pipeline: Sendable {
     ) -> Outcome {
         let admin = startAdmin(actions)
         defer { admin?.stop() }
+        auditDelivery?.start()
         stage?.start()
         outputs.start()
         startShards()
@@ -306,6 +310,8 @@ package final class Pipeline: Sendable {
         if let code = obey(signals, &controller, &service, progress, until: { [self] in runningClosing.isZero }) {
             return outcome(exitCode: code, "ended by a second signal")
         }
+        let verdict = verdict
+        auditDelivery?.finish()
         return verdict
     }
 

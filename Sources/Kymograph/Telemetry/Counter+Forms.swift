@@ -60,6 +60,16 @@ extension Counter {
         }
     }
 
+    /// What becomes of the audit trail's events, where they are sent.
+    static func ofAudit(
+        _ name: String, _ kind: Kind, _ unit: String, _ help: String,
+        _ read: @escaping @Sendable (AuditDeliveryFacts) -> Int
+    ) -> Counter {
+        Counter(name: name, kind: kind, unit: unit, labels: [], help: help, phrases: []) { input in
+            input.audit.map { [([], Double(read($0)))] } ?? []
+        }
+    }
+
     /// A counter of each ring.
     static func ofRings(
         _ name: String, _ kind: Kind, _ unit: String, _ help: String,

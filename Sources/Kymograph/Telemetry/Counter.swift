@@ -69,6 +69,8 @@ struct CounterInput: Sendable {
     var process: ProcessFacts?
     /// Of a running instance that is watched.
     var watched: WatchedCounts?
+    /// Of a running instance that sends AuditEvents.
+    var audit: AuditDeliveryFacts?
 }
 
 /// A line that people read, made of the phrases of counters in the order of the table.

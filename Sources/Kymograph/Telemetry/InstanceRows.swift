@@ -28,6 +28,18 @@ enum InstanceRows {
         ) { input in
             input.watched?.certificateExpiry.map { [([], $0)] } ?? []
         },
+        .ofAudit(
+            "kymo_audit_events_total", .counter, "events", "AuditEvents that `audit.url` has taken since the start"
+        ) {
+            $0.sent
+        },
+        .ofAudit(
+            "kymo_audit_refused_total", .counter, "events",
+            "AuditEvents that it will never take: they are in the audit trail alone"
+        ) { $0.refused },
+        .ofAudit(
+            "kymo_audit_up", .gauge, "1", "1 while `audit.url` takes AuditEvents, as far as there were some to send"
+        ) { $0.isUp ? 1 : 0 },
         Counter(
             name: "kymo_log_suppressed_total", kind: .counter, unit: "entries", labels: [],
             help: "Entries of the log that repeat others and were counted instead of written", phrases: []

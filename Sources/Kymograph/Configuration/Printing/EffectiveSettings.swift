@@ -26,6 +26,7 @@ package struct EffectiveSettings {
     /// Whether it is a setting of what there is: a list of sinks stands in the place of `output.to` and the server.
     private static func hasEffect(_ key: String, _ settings: PipelineSettings) -> Bool {
         if PatientSettings.keysOfMap.contains(key) { return settings.patients.book != nil }
+        if key.hasPrefix("audit.") { return settings.auditServer.isNamed }
         let isOfServer = key.hasPrefix("server.")
         guard settings.sinks.isEmpty else { return !isOfServer && key != "output.to" }
         return !isOfServer || settings.server.isNamed

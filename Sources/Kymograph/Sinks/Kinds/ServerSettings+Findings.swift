@@ -11,8 +11,12 @@ extension ServerSettings {
     /// What is wrong with its settings, among themselves and with the rest.
     package func findings(_ circumstances: SinkCircumstances) -> [SinkFinding] {
         let (stated, prefix) = (circumstances.stated, circumstances.prefix)
-        let found =
-            identityFindings(prefix) + formFindings(circumstances) + effectFindings(stated, prefix)
+        return identityFindings(prefix) + formFindings(circumstances) + accessFindings(stated, prefix)
+    }
+
+    /// What is wrong with how it is reached; `stated` are the keys that were written, behind `prefix`.
+    func accessFindings(_ stated: Set<String>, _ prefix: String) -> [SinkFinding] {
+        let found = effectFindings(stated, prefix)
         let missing = (Self.needs[authorization] ?? []).filter { !stated.contains($0) }
         guard missing.isEmpty else {
             let names = missing.map { prefix + $0 }.joined(separator: " and ")

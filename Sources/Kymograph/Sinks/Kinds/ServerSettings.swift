@@ -149,6 +149,18 @@ extension ServerSettings {
         ),
     ]
 
+    /// Those of the server that gets AuditEvents.
+    static let auditKeys: [Setting<ServerSettings>] =
+        [
+            .text(
+                "url", "URL", \.url,
+                "Base URL of a FHIR server that gets the audit trail as AuditEvents ([audit](audit.md))")
+        ]
+        + keys.filter { key in
+            key.key == "authorization" || key.key == "timeout"
+                || ["File", "Id", "Url"].contains { key.key.hasSuffix($0) } || ["user", "scope"].contains(key.key)
+        }
+
     /// The base URL.
     package var text: String { base }
     /// Several sinks can send to one server.

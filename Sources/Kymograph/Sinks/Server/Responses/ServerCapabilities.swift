@@ -54,6 +54,9 @@ package struct ServerCapabilities: Hashable, Sendable {
         return nil
     }
 
+    /// Whether it is of R4 or R4B.
+    var isR4: Bool { Self.release(version)?.isR4 ?? false }
+
     /// Why Observations cannot be deleted on this server, and what to do; nil when they can as far as it says.
     func refusalToDelete(base: String) -> String? {
         guard undeletableTypes.contains("Observation") else { return nil }

@@ -1,0 +1,245 @@
+import KymographCore
+import Synchronization
+
+/// Brings the records of the audit trail to a FHIR server, as AuditEvents: those of this process and of commands, in
+/// their order, by a thread of its own.
+///
+/// A record stays in the trail whatever becomes of its event. What the server has is noted after it has it
+/// (``AuditCursor``), so that it may get some twice after a crash: under the same ids.
+final class AuditDelivery: Sendable {
+    /// How often a server must refuse a record before that is believed.
+    private static let patientRefusals = 3
+    /// Milliseconds between two looks at the trail.
+    private static let interval: Int32 = 1_000
+    /// Milliseconds that what is left at the end may take.
+    private static let patience = 2_000
+
+    private struct State {
+        var facts = AuditDeliveryFacts()
+        /// What kind of trouble it is that nothing is taken; nil while something is.
+        var trouble: String?
+        /// Why the trail, or how far it was sent, cannot be read; nil while both can.
+        var fileTrouble: String?
+        /// Why it cannot be noted how far it was sent; nil while it can.
+        var cursorTrouble: String?
+    }
+
+    private let dataDirectory: String
+    private let base: String
+    private let timeout: Int
+    private let transport: CurlTransport
+    private let authorizer: any RequestAuthorizer
+    private let notes: LogTaker
+    private let bell: Doorbell
+    private let state = Mutex(State())
+    private let isEnding = Atomic(false)
+    private let hasEnded = Atomic(false)
+
+    /// From the trail in `dataDirectory` to `server`. Files are looked at here.
+    ///
+    /// - Throws: ``PipelineError`` when a file of the access cannot be used.
+    init(_ server: ServerSettings, dataDirectory: String, notes: @escaping LogTaker) throws(PipelineError) {
+        if let obstacle = server.obstacles(name: "audit").first {
+            throw PipelineError(message: obstacle.message, exitCode: obstacle.exitCode)
+        }
+        let access = server.access
+        (self.dataDirectory, base, timeout) = (dataDirectory, server.base, access.requestTimeout)
+        transport = access.makeTransport()
+        self.notes = notes
+        do throws(ServerAccess.Fault) {
+            authorizer = try access.makeAuthorizer(transport)
+        } catch {
+            throw PipelineError(message: "audit: \(error.description)", exitCode: ExitStatus.config)
+        }
+        do throws(SystemError) { bell = try Doorbell() } catch { throw PipelineError(error) }
+    }
+
+    /// Asks `server` whether it is one that AuditEvents can be sent to; what there is to say if so. Waits for its
+    /// answer.
+    ///
+    /// - Throws: ``PipelineError`` when it is none, or does not answer.
+    static func asked(_ server: ServerSettings) throws(PipelineError) -> String {
+        let access = server.access
+        let transport = access.makeTransport()
+        defer { transport.close() }
+        let authorizer: any RequestAuthorizer
+        do throws(ServerAccess.Fault) {
+            authorizer = try access.makeAuthorizer(transport)
+        } catch {
+            throw PipelineError(message: error.description, exitCode: ExitStatus.config)
+        }
+        let asked = AuditServer(base: server.base, timeout: access.requestTimeout, transport, authorizer)
+        guard let failure = asked.ask() else { return "\(server.base) answers, for AuditEvents" }
+        throw PipelineError(message: failure.message, exitCode: ExitStatus.unavailable)
+    }
+
+    /// What was sent so far.
+    var facts: AuditDeliveryFacts { state.withLock { $0.facts } }
+
+    /// Starts the thread.
+    func start() {
+        WorkerThread.start("kymo-audit-sink") { [self] in
+            run()
+            hasEnded.store(true, ordering: .releasing)
+        }
+    }
+
+    /// Sends what the trail has by now, if the server takes it within two seconds; the next start sends the rest.
+    func finish() {
+        isEnding.store(true, ordering: .releasing)
+        bell.ring()
+        for _ in 0..<Self.patience / 5 where !hasEnded.load(ordering: .acquiring) { Wait.milliseconds(5) }
+        // Fails what is under way.
+        transport.close()
+        for _ in 0..<200 where !hasEnded.load(ordering: .acquiring) { Wait.milliseconds(5) }
+    }
+
+    // MARK: The thread
+
+    /// What the thread goes by.
+    private struct Progress {
+        let server: AuditServer
+        var tail: AuditTail
+        /// How far the server has come; nil until that is read.
+        var cursor: AuditCursor?
+        /// Whether the server has said that it is one since it failed last.
+        var isAsked = false
+        /// Failures since something was sent.
+        var failures = 0
+        /// How often the server has refused the record after the cursor's, each time after it was asked what it is.
+        var refusals = 0
+    }
+
+    private func run() {
+        var progress = Progress(
+            server: AuditServer(base: base, timeout: timeout, transport, authorizer),
+            tail: AuditTail(dataDirectory: dataDirectory))
+        while true {
+            // Before the look: what is noted until it is set is seen then.
+            let isLast = isEnding.load(ordering: .acquiring)
+            switch round(&progress) {
+            case .nothing:
+                if isLast { return }
+                rest(milliseconds: Self.interval)
+            case .sent: progress.failures = 0
+            case .failed(let wait):
+                // The next start goes on from here.
+                if isLast { return }
+                let own = Int64(1_000) << Int64(min(progress.failures, 6))
+                rest(milliseconds: Int32(clamping: max(own, wait)))
+                progress.failures += 1
+            }
+        }
+    }
+
+    private func rest(milliseconds: Int32) {
+        bell.sleep(milliseconds: milliseconds) { isEnding.load(ordering: .acquiring) }
+    }
+
+    /// What came of a look at the trail.
+    private enum Outcome {
+        case nothing, sent
+        /// For how many milliseconds the server asks to be left alone.
+        case failed(wait: Int64)
+    }
+
+    private func round(_ progress: inout Progress) -> Outcome {
+        guard let (items, known) = read(&progress) else { return .failed(wait: 0) }
+        guard !items.isEmpty else { return .nothing }
+        if !progress.isAsked {
+            if let failure = progress.server.ask() { return fail(failure) }
+            progress.isAsked = true
+        }
+        let outcome = send(items, &progress)
+        if let cursor = progress.cursor, cursor != known { note(cursor) }
+        return outcome
+    }
+
+    /// The next records, and the cursor behind which they are; nil when files cannot be read.
+    private func read(_ progress: inout Progress) -> (items: [AuditTail.Item], cursor: AuditCursor)? {
+        let message: String
+        do {
+            let cursor = try progress.cursor ?? AuditCursor.read(in: dataDirectory, for: base)
+            progress.cursor = cursor
+            let items = try progress.tail.records(after: cursor.head)
+            state.withLock { $0.fileTrouble = nil }
+            return (items, cursor)
+        } catch let error as AuditError {
+            message = error.message
+        } catch {
+            message = (error as? SystemError)?.message ?? "\(error)"
+        }
+        let isNew = state.withLock { state in
+            defer { state.fileTrouble = message }
+            return state.fileTrouble != message
+        }
+        if isNew { notes(.error("\(message); AuditEvents are sent when it can be read")) }
+        return nil
+    }
+
+    private func send(_ items: [AuditTail.Item], _ progress: inout Progress) -> Outcome {
+        for item in items {
+            switch progress.server.store(AuditEvent(item.record), id: item.digest) {
+            case .stored: noteSent()
+            case .refused(let reason):
+                progress.refusals += 1
+                // A proxy, or a certificate that has ended, may say so of everything.
+                guard progress.refusals >= Self.patientRefusals else {
+                    progress.isAsked = false
+                    return fail(AuditServer.Failure(kind: reason, message: "\(base) refuses an AuditEvent (\(reason))"))
+                }
+                noteRefused(item, reason)
+            case .failed(let failure):
+                // It may be another server when it comes back.
+                progress.isAsked = false
+                return fail(failure)
+            }
+            progress.refusals = 0
+            progress.cursor?.head = item.head
+        }
+        return .sent
+    }
+
+    private func note(_ cursor: AuditCursor) {
+        var message: String?
+        do throws(SystemError) { try cursor.write(in: dataDirectory) } catch { message = error.message }
+        let isNew = state.withLock { state in
+            defer { state.cursorTrouble = message }
+            return state.cursorTrouble != message
+        }
+        guard isNew, let message else { return }
+        notes(.warning("\(message); AuditEvents of this run may be sent again by the next one"))
+    }
+
+    private func noteSent() {
+        let former = state.withLock { state in
+            state.facts.sent += 1
+            state.facts.isUp = true
+            return state.trouble.take()
+        }
+        guard former != nil else { return }
+        notes(.change(.info, "audit.again", ("server", base), "\(base) takes AuditEvents again"))
+    }
+
+    private func noteRefused(_ item: AuditTail.Item, _ reason: String) {
+        state.withLock { $0.facts.refused += 1 }
+        notes(
+            .error(
+                "\(base) refuses the AuditEvent of record \(item.record.sequence) of the audit trail (\(reason)): it "
+                    + "is in the trail alone"))
+    }
+
+    private func fail(_ failure: AuditServer.Failure) -> Outcome {
+        let isNew = state.withLock { state in
+            defer { (state.trouble, state.facts.isUp) = (failure.kind, false) }
+            return state.trouble != failure.kind
+        }
+        if isNew, !isEnding.load(ordering: .acquiring) {
+            notes(
+                .change(
+                    .error, "audit.away", ("server", base),
+                    "\(failure.message); AuditEvents wait in the audit trail, and are sent when they are taken"))
+        }
+        return .failed(wait: (failure.wait ?? 0) / 1_000_000)
+    }
+}
