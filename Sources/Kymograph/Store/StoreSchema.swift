@@ -24,6 +24,7 @@ enum StoreSchema {
             try db.execute(sql: "PRAGMA user_version = \(version)")
         }
         if try writer.read({ try !$0.tableExists("receipt_taken") }) { try writer.write { try keepReceiptTakers($0) } }
+        if try writer.read({ try !$0.tableExists(SequenceWindow.table) }) { try writer.write { try keepSequences($0) } }
         return outcome.withLock { $0 }
     }
 
