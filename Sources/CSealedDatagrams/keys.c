@@ -154,7 +154,8 @@ struct kymo_sealed_keys *kymo_datagram_keys_read(int file, struct kymo_sealed_fa
     if (!fault->text) {
         keys->present = -1;
         keys->context = EVP_CIPHER_CTX_new();
-        *fault = keys->context ? parse(keys) : (struct kymo_sealed_fault){.text = "does not fit into memory"};
+        int has_cipher = keys->context && EVP_DecryptInit_ex(keys->context, EVP_aes_128_gcm(), 0, 0, 0) == 1;
+        *fault = has_cipher ? parse(keys) : (struct kymo_sealed_fault){.text = "needs AES-128-GCM, and OpenSSL has none"};
     }
     if (!fault->text) return keys;
     kymo_datagram_keys_free(keys);
