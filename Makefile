@@ -210,7 +210,7 @@ sealed: build ## Print what encryption costs, beside what is promised
 	KYMO=$(KYMO) Benchmarks/sealed.sh
 
 .PHONY: bench-doors
-bench-doors: build .venv/ready ## Compare HTTP with a Unix stream socket and an aiohttp service, TLS with TCP, DTLS with UDP, MQTT with mosquitto_sub; and MLLP
+bench-doors: build .venv/ready ## Compare HTTP with a Unix stream socket and an aiohttp service, TLS with TCP, DTLS and sealed datagrams with UDP, MQTT with mosquitto_sub; and MLLP
 	KYMO=$(KYMO) Benchmarks/mllp.sh
 	KYMO=$(KYMO) Benchmarks/mqtt.sh
 	KYMO=$(KYMO) Benchmarks/dtls.sh

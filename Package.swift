@@ -57,6 +57,8 @@ let package = Package(
         .target(
             name: "CDatagramTLS", dependencies: ["CKymographLinux", "CSeal"],
             linkerSettings: [.linkedLibrary("ssl"), .linkedLibrary("crypto")]),
+        .target(
+            name: "CSealedDatagrams", dependencies: ["CSeal"], linkerSettings: [.linkedLibrary("crypto")]),
         .systemLibrary(name: "COpenSSL", pkgConfig: "libssl", providers: [.apt(["libssl-dev"])]),
         // Needs the headers of libcurl4-openssl-dev; the library is loaded at run time.
         .target(name: "CCurl"),
@@ -67,8 +69,8 @@ let package = Package(
         .target(
             name: "Kymograph",
             dependencies: [
-                "KymographCore", "KymographTemplates", "CKymographLinux", "CSeal", "CDatagramTLS", "CSQLiteChecksums",
-                "CZstd",
+                "KymographCore", "KymographTemplates", "CKymographLinux", "CSeal", "CDatagramTLS", "CSealedDatagrams",
+                "CSQLiteChecksums", "CZstd",
                 "COpenSSL", "CCurl", "CPostgres", "CKafka", "CSQLite", "CZlib",
                 .product(name: "GRDB", package: "GRDB.swift"),
                 .product(name: "Yams", package: "Yams"),
@@ -128,10 +130,14 @@ let package = Package(
         .target(
             name: "CTestDTLS", path: "Tests/CTestDTLS",
             linkerSettings: [.linkedLibrary("ssl"), .linkedLibrary("crypto")]),
+        // The encoder for devices, as it is.
+        .target(
+            name: "CKymoSeal", path: "bridges", sources: ["kymo_seal.c"], publicHeadersPath: ".",
+            linkerSettings: [.linkedLibrary("crypto")]),
         .target(name: "TrialSupport", path: "Tests/TrialSupport", swiftSettings: strict),
         .target(
             name: "CommandSupport",
-            dependencies: ["KymographTestKit", "KymographCore", "CKymographLinux", "CTestDTLS"],
+            dependencies: ["KymographTestKit", "KymographCore", "CKymographLinux", "CTestDTLS", "CKymoSeal"],
             path: "Tests/CommandSupport",
             swiftSettings: strict),
         .testTarget(

@@ -20,7 +20,15 @@ KEY = "000102030405060708090a0b0c0d0e0f"
 with open(f"{FOLDER}/psk.keys", "w") as file:
     file.write(f"pump-1:{KEY}\n")
 os.chmod(f"{FOLDER}/psk.keys", 0o600)
+#: How many keys take turns, by kind.
+SEALED = {"sealed": 1, "sealed by 1,000 keys": 1_000}
 KINDS = {"plain": {}, "dtls": {"pskFile": f"{FOLDER}/psk.keys"}}
+for name, keys in SEALED.items():
+    path = f"{FOLDER}/sealed-{keys}.keys"
+    with open(path, "w") as file:
+        file.writelines(f"{key:08x}:{KEY[:24]}{key:08x}\n" for key in range(1, keys + 1))
+    os.chmod(path, 0o600)
+    KINDS[name] = {"sealedKeyFile": path}
 
 
 def start(**settings):
@@ -64,7 +72,8 @@ def attempt(kind, rate):
     """Sends for SECONDS at `rate`: datagrams a second, those lost, and nanoseconds of CPU for each that was accepted."""
     process, port = start(**KINDS[kind])
     before = cpu_seconds(process)
-    text = subprocess.run([f"{FOLDER}/send", kind, f"{FOLDER}/single", str(SIZE), str(port), str(rate), "pump-1", KEY],
+    form, key = ("sealed", str(SEALED[kind])) if kind in SEALED else (kind, "pump-1")
+    text = subprocess.run([f"{FOLDER}/send", form, f"{FOLDER}/single", str(SIZE), str(port), str(rate), key, KEY],
                           capture_output=True, text=True, check=True).stdout
     time.sleep(0.3)
     used = cpu_seconds(process) - before
@@ -98,5 +107,5 @@ for rate in RATES:
 for kind in KINDS:
     real, each = best.get(kind, (0, 0))
     share = f", {real / best['plain'][0]:.2f} of plain" if kind != "plain" and "plain" in best else ""
-    print(f"{kind:7} {real:10,.0f} datagrams/s without loss{share}; {each:,.0f} ns of CPU each", flush=True)
+    print(f"{kind:20} {real:10,.0f} datagrams/s without loss{share}; {each:,.0f} ns of CPU each", flush=True)
 sys.exit(0 if len(best) == len(KINDS) else 1)

@@ -1,6 +1,7 @@
-// send plain|dtls FILE SIZE PORT RATE [ID KEY]: the datagrams of FILE, SIZE bytes each, to 127.0.0.1:PORT, RATE a
-// second: as they are, or by DTLS with a pre-shared key. ID and KEY are those of the key, KEY in hexadecimal digits.
-// Prints how many were sent, and in how many seconds.
+// send plain|dtls|sealed FILE SIZE PORT RATE [ID KEY]: the datagrams of FILE, SIZE bytes each, to 127.0.0.1:PORT, RATE a
+// second: as they are, by DTLS with a pre-shared key, or sealed. ID and KEY are those of the key, KEY in hexadecimal
+// digits; of sealed ones, ID is a count of keys, which take turns: each is KEY but for its last four bytes, which are its
+// id, from 1. They are sealed before the first is sent. Prints how many were sent, and in how many seconds.
 // send hold COUNT PORT ID KEY: COUNT associations, each of which sends one datagram. Prints `held`, and ends with its
 // input.
 #define _GNU_SOURCE
@@ -19,6 +20,8 @@
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
+
+#include "kymo_seal.h"
 
 static const char *identity, *digits;
 
@@ -81,13 +84,28 @@ static int hold(int count, const char *port) {
     return getchar() == EOF ? 0 : 1;
 }
 
+/// `total` datagrams of `size` bytes, sealed by `count` keys in turn: each of `size + KYMO_SEAL_EXTRA_BYTES` bytes.
+static char *seal_all(const char *bytes, long total, int size, unsigned count) {
+    size_t length = (size_t)size + KYMO_SEAL_EXTRA_BYTES;
+    uint8_t key[KYMO_SEAL_KEY_BYTES] = {0}, *sealed = malloc(length * (size_t)total);
+    for (int place = 0; place < KYMO_SEAL_KEY_BYTES; place++) sscanf(digits + 2 * place, "%2hhx", key + place);
+    for (long number = 0; sealed && number < total; number++) {
+        uint32_t id = (uint32_t)(number % count) + 1;
+        for (int byte = 0; byte < 4; byte++) key[KYMO_SEAL_KEY_BYTES - 1 - byte] = (uint8_t)(id >> 8 * byte);
+        const uint8_t *payload = (const uint8_t *)bytes + number * size;
+        uint8_t *place = sealed + (size_t)number * length;
+        if (kymo_seal_datagram(id, key, (uint64_t)(number / count), payload, (size_t)size, place, length) < 0) return 0;
+    }
+    return (char *)sealed;
+}
+
 int main(int argc, char **argv) {
     if (argc == 6 && strcmp(argv[1], "hold") == 0) {
         identity = argv[4];
         digits = argv[5];
         return hold(atoi(argv[2]), argv[3]);
     }
-    if (argc < 6) return fprintf(stderr, "usage: send plain|dtls FILE SIZE PORT RATE [ID KEY]\n"), 2;
+    if (argc < 6) return fprintf(stderr, "usage: send plain|dtls|sealed FILE SIZE PORT RATE [ID KEY]\n"), 2;
     int file = open(argv[2], O_RDONLY), size = atoi(argv[3]), is_dtls = strcmp(argv[1], "dtls") == 0;
     double rate = atof(argv[5]);
     struct stat facts;
@@ -103,6 +121,11 @@ int main(int argc, char **argv) {
     digits = argc > 7 ? argv[7] : "";
     SSL *connection = is_dtls ? associate(fd, &address) : NULL;
     if (is_dtls && !connection) return stop("there is no association");
+    if (strcmp(argv[1], "sealed") == 0) {
+        bytes = seal_all(bytes, total, size, (unsigned)atoi(identity));
+        if (!bytes) return stop("seal");
+        size += KYMO_SEAL_EXTRA_BYTES;
+    }
     prctl(PR_SET_TIMERSLACK, 1000ul, 0ul, 0ul, 0ul);
     double begun = now();
     for (long sent = 0; sent < total; sent++) {

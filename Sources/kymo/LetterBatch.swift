@@ -15,11 +15,14 @@ struct LetterBatch {
     private var failure: String?
 
     init(_ letters: [StoredLetter], withParts: Bool) {
-        parts = letters.filter { $0.bytes != nil && $0.isPart && !withParts }
+        parts = letters.filter { $0.bytes != nil && $0.isPart && !withParts && !$0.isUnproven }
         payloads = letters.filter { $0.kind == "payload" && $0.bytes != nil && (withParts || !$0.isPart) }
         entries = letters.filter { $0.kind == "entry" && $0.bytes != nil }
         readings = letters.filter(\.hasRecord)
-        others = letters.count - parts.count - payloads.count - entries.count - readings.count
+        let unproven = letters.filter { $0.bytes != nil && $0.isUnproven }
+        let unseen = withParts ? 0 : unproven.count
+        others = letters.count - parts.count - payloads.count - entries.count - readings.count - unseen
+        refuse(unproven.map { LetterRefusal($0.number, StoredLetter.unprovenText) })
     }
 
     /// Leaves letters as they are; the rest goes on.

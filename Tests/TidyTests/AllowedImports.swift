@@ -97,21 +97,22 @@ struct AllowedImports {
             Audit: System Log
             Crypto/Seal: System
             Crypto/TLS: System Crypto
+            Crypto/Datagrams: System
             Captures:
             Configuration/Values:
             MQTT: System Configuration/Values
             Kafka: System
             Ingest/Peers: System Crypto Configuration/Values
-            Ingest: System Configuration/Values Ingest/Peers
+            Ingest: System Crypto/Datagrams Configuration/Values Ingest/Peers
             HTTP: System Crypto/TLS Ingest
             Ingest/Compression:
             Ingest/Framing: System Ingest/Peers Captures Configuration/Values MQTT Ingest HTTP Ingest/Compression
                 Crypto
             Ingest/AppleHealth: Configuration/Values Ingest Ingest/Framing Ingest/Compression
             Ingest/Kafka: System Kafka Configuration/Values Ingest Ingest/Framing
-            Ingest/Sources: System Crypto/TLS Ingest/Peers Configuration/Values MQTT Kafka Ingest Ingest/Framing
+            Ingest/Sources: System Crypto/TLS Crypto/Datagrams Ingest/Peers Configuration/Values MQTT Kafka Ingest Ingest/Framing
                 Ingest/AppleHealth Ingest/Kafka
-            Ingest/Lane: System Crypto/TLS Ingest/Peers Ingest Ingest/Framing Ingest/Kafka Ingest/Sources
+            Ingest/Lane: System Crypto/TLS Crypto/Datagrams Ingest/Peers Ingest Ingest/Framing Ingest/Kafka Ingest/Sources
             Sinks/Outbox: System
             Sinks: System Crypto/Seal
             Sinks/Files: System Crypto/Seal Sinks
@@ -143,7 +144,7 @@ struct AllowedImports {
                 Sinks/Server/Responses Sinks/Kinds Telemetry
             Comparison: System Sinks/Server Sinks/Server/HTTP Sinks/Server/Access Sinks/Kinds
             Store/Migration: Sinks/Server
-            Store: System Crypto/Seal Ingest Sinks/Outbox Sinks/Server Sinks/Server/Entries Store/Migration
+            Store: System Crypto/Seal Crypto/Datagrams Ingest Sinks/Outbox Sinks/Server Sinks/Server/Entries Store/Migration
             Archive: System Crypto/Seal Store
             Configuration: System Crypto/Seal Log Configuration/Values MQTT Ingest Ingest/Compression Ingest/Peers
                 Ingest/Framing

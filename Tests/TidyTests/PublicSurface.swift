@@ -21,14 +21,14 @@ enum PublicSurface {
         IdentifierText: IdentifierText .utf8 .init .init .text .< .description .init .init .encode
         Instant: Instant .nanoseconds .init .<
         KymographEngine: KymographEngine .init .run .stop .summary .sources .submit .offer
-        OpenedSource: OpenedSource Form (7 cases) .Reopen Broker Records Associations Listener Overflow (2 cases) .init .init
+        OpenedSource: OpenedSource Form (8 cases) .Reopen Broker Records Associations Sealed Listener Overflow (2 cases) .init .init
         PayloadReceiver: PayloadReceiver .line .knownLine .datagram .datagram .rejected .mark .takeRejections .mappings
             .admit .taken .beginCount .endCount .declined .batchEnd ReadingCount DurableMark
         PeerGrant: PeerAdmission
         ReadingHook: ReadingHook .name .decide EntryHook .name .isVetoed HookedReading Value (2 cases) .type .device
             .patient .encounter .time .source .values .tags ReadingDecision (4 cases)
         RejectedPayload: RejectedPayload .reason .detail .source .receivedAt .bytes .isMapped
-        Rejection: Rejection .name (83 cases)
+        Rejection: Rejection .name (88 cases)
         ResourceEntry: ResourceEntry Identifier .system .value .resourceType .id .identifier .device
             .patient .json
         SettingProblem: SettingProblem .init

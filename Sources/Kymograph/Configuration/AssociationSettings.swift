@@ -12,6 +12,11 @@ enum AssociationSettings {
                 "pskCCM8", \.configuration.tls.allowsShortTags, [("true", true), ("false", false)],
                 "Whether clients with pre-shared keys may use AES-CCM with tags of 8 bytes; udp only")),
         of(
+            .text(
+                "sealedKeyFile", "file", \.configuration.tls.sealedKeyFile,
+                "[Sealed datagrams](sealed-datagrams.md): keys of senders, lines `key id:key:name`, which others "
+                    + "cannot read; opt-in, and not reviewed from outside; udp only")),
+        of(
             .count(
                 "associations", \.configuration.associations.most, 1...1_000_000,
                 "Most DTLS clients at a time; further ones are rejected; udp only")),

@@ -81,6 +81,12 @@ enum PeersFile {
         } shown: { _ in
             ""
         },
+        .single("sealedKey", "name", "Name of the key that seals its datagrams; udp with sealedKeyFile only", .text) {
+            (text, entry) throws(SettingProblem) in
+            entry.rule.proof = .sealedKey(Array(text.utf8))
+        } shown: { _ in
+            ""
+        },
         secret(.token), secret(.sharedAccess), secret(.webhook), secret(.nightscout),
         .single("user", "number", "User of its process; Unix sockets only", .text) {
             (text, entry) throws(SettingProblem) in
@@ -197,6 +203,14 @@ enum PeersFile {
                 return SettingProblem(
                     message: "a peer is known by its pre-shared key, and no client has one here",
                     advice: "name the keys of a udp source as pskFile, or give the source a list of its own")
+            case .sealedKey where !configuration.isSealed:
+                return SettingProblem(
+                    message: "a peer is known by the key of its sealed datagrams, and this source takes none",
+                    advice: "name the keys of a udp source as sealedKeyFile, or give the source a list of its own")
+            case .addresses where configuration.isSealed:
+                return SettingProblem(
+                    message: "a peer is known by its address, and sealed datagrams are known by their keys alone",
+                    advice: "name the peer's key as sealedKey")
             case .token where !isHTTP, .sharedAccess where !isHTTP, .webhook where !isHTTP, .nightscout where !isHTTP:
                 return SettingProblem(
                     message: "a peer is known by its token or key, which only requests of http sources bear",
@@ -207,7 +221,8 @@ enum PeersFile {
                         ? "a peer is known by its address, and processes have none here"
                         : "a peer is known by its user, which only Unix sockets tell",
                     advice: "give the source a list of its own")
-            case .certificate, .pskIdentity, .token, .sharedAccess, .webhook, .nightscout, .user, .addresses, .nothing:
+            case .certificate, .pskIdentity, .sealedKey, .token, .sharedAccess, .webhook, .nightscout, .user,
+                .addresses, .nothing:
                 continue
             }
         }
@@ -248,7 +263,7 @@ enum PeersFile {
 
     private static func usualName(_ entry: PeerEntry) -> String {
         switch entry.rule.proof {
-        case .certificate(let name), .pskIdentity(let name): String(decoding: name, as: UTF8.self)
+        case .certificate(let name), .pskIdentity(let name), .sealedKey(let name): String(decoding: name, as: UTF8.self)
         case .user(let user): "user \(user)"
         case .addresses: PeerRule.ofAddress
         case .nothing, .token, .sharedAccess, .webhook, .nightscout: PeerRule.ofToken
@@ -284,6 +299,7 @@ enum PeersFile {
         case .nothing: []
         case .certificate(let name): ["certificate \(String(decoding: name, as: UTF8.self))"]
         case .pskIdentity(let identity): ["psk \(String(decoding: identity, as: UTF8.self))"]
+        case .sealedKey(let name): ["sealed \(String(decoding: name, as: UTF8.self))"]
         case .token(let digest): ["token \(digest)"]
         case .sharedAccess: ["policy \(rule.name)"]
         case .webhook(let key): ["key \(key)"]

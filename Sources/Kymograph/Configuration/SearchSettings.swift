@@ -35,7 +35,9 @@ package struct SearchSettings: Sendable {
         let areTokens = peers.current(note: { _ in }).proofs.allSatisfy { proof in
             switch proof {
             case .token: true
-            case .nothing, .certificate, .pskIdentity, .sharedAccess, .webhook, .nightscout, .addresses, .user: false
+            case .nothing, .certificate, .pskIdentity, .sealedKey, .sharedAccess, .webhook, .nightscout, .addresses,
+                .user:
+                false
             }
         }
         guard !areTokens else { return nil }

@@ -20,6 +20,10 @@ package protocol PayloadConsumer: PayloadReceiver, ~Copyable {
     /// that is not known. To be asked once.
     mutating func takeOutcomes(of count: ReadingCount) -> ReadingOutcomes?
 
+    /// What keys of sealed datagrams have had: of the store where there is one. Numbers are noted there before their
+    /// payloads are handed on.
+    var sequences: SequenceBook { get }
+
     /// Called about four times a second, however busy or quiet the lane.
     mutating func idled()
 
@@ -42,6 +46,9 @@ extension PayloadConsumer where Self: ~Copyable {
 
     /// Forgets it.
     package mutating func sender(_ peer: Peer?) {}
+
+    /// What lasts as long as the process.
+    package var sequences: SequenceBook { .ofProcess }
 
     /// Has nothing to do now and then.
     package mutating func idled() {}

@@ -6,6 +6,8 @@ package enum Peer: Hashable, Sendable {
     case network(NetworkAddress)
     /// Whoever publishes to a topic that names the device or patient.
     case topic
+    /// Who has the key of this name, by which a datagram is sealed.
+    case key(String)
 
     /// In messages: `127.0.0.1:40123`, or a process with its user and group.
     package var name: String {
@@ -13,6 +15,7 @@ package enum Peer: Hashable, Sendable {
         case .process(let credentials): credentials.text
         case .network(let address): address.text
         case .topic: "its topic"
+        case .key(let name): "the key \(name)"
         }
     }
 
@@ -26,12 +29,18 @@ package enum Peer: Hashable, Sendable {
     static let topicText = "its topic names the device or patient"
 
     /// For dead letters.
-    package var text: String { self == .topic ? Self.topicText : "sent by \(name)" }
+    package var text: String {
+        switch self {
+        case .topic: Self.topicText
+        case .key: "sealed by \(name)"
+        case .process, .network: "sent by \(name)"
+        }
+    }
 
     /// The host, of which only so many connections are accepted; nil where none is told.
     var host: String? {
         switch self {
-        case .process, .topic: nil
+        case .process, .topic, .key: nil
         case .network(let address): address.host
         }
     }

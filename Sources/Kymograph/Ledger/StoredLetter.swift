@@ -111,6 +111,12 @@ package struct StoredLetter: Sendable {
         }
     }
 
+    /// Whether nothing shows that it is of whom it names: it is not for being mapped.
+    package var isUnproven: Bool { StoredLetter.reasons[reason]?.isUnproven ?? false }
+
+    /// Why one that ``isUnproven`` is left.
+    package static let unprovenText = "nothing shows who sent it: have its sender seal it as a new datagram"
+
     private static let reasons = Dictionary(uniqueKeysWithValues: Rejection.allCases.map { ($0.name, $0) })
 
     /// The letter in the form of the dead-letter file, with its number and kind.

@@ -255,6 +255,8 @@ struct LaneConsumer: ~Copyable, PayloadConsumer {
         lane.narrow(source, to: names.map { set.templates(of: $0) })
     }
 
+    var sequences: SequenceBook { store?.queue.sequences ?? .ofProcess }
+
     mutating func idled() {
         reporter.noteAlive()
         reporter.showDeadLetters()

@@ -29,6 +29,7 @@ final class LaneReporter: LaneEvents, Sendable {
     /// Reasons of rejections since somebody asked for them, each once.
     private let reasons = Mutex<[Rejection]>([])
     private let hasReasons = Atomic(false)
+    private let strangers = StrangerLetters()
     private let bells: [Doorbell]
     private let rings: [Ring]
     private let control: PipelineControl
@@ -136,6 +137,9 @@ final class LaneReporter: LaneEvents, Sendable {
         remember(reason)
         PeerAudit.note(reason, of: context.withLock { $0.peer }, source: account.name, to: control)
         if reason == .bufferFull || reason == .droppedByRule { return noteDropped(reason, source, received) }
+        if reason.isUnproven, !strangers.keeps(reason, bytes, source: source) {
+            return noteDropped(reason, source, received)
+        }
         guard deadLetters != nil || store != nil || observer != nil else { return }
         let text = context.withLock { $0.text(detail, reason, bytes, source: source, received: received) }
         deadLetters?.append(reason: reason, source: account.name, receivedAt: received, bytes: bytes, detail: text)

@@ -5,10 +5,13 @@ enum PeerAudit {
     private static let reasons: [Rejection] = [.deviceNotAllowed, .patientNotAllowed, .rateLimited, .unknownPeer]
 
     /// Notes that something of the peer called `name` was refused at `source`, if `reason` is one of peers; nil for a
-    /// sender that is none of the list.
+    /// sender that is none of the list, or has shown no key.
     static func note(_ reason: Rejection, of name: String?, source: String, to control: PipelineControl) {
-        guard reasons.contains(reason), name != nil || reason == .unknownPeer else { return }
-        let who = name.map { "the peer \($0)" } ?? "a sender that is none of the list of peers"
+        let isOfPeers = reasons.contains(reason) && (name != nil || reason == .unknownPeer)
+        guard isOfPeers || reason.isUnproven else { return }
+        let stranger =
+            reason.isUnproven ? "a sender that has shown no key" : "a sender that is none of the list of peers"
+        let who = name.map { "the peer \($0)" } ?? stranger
         var entry = LogEntry.deed(
             .peerRefused, by: name.map { "peer \($0)" } ?? "", "\(source): \(who) is refused: \(reason.name)",
             fields: [("source", .text(source)), ("peer", .text(name ?? "")), ("reason", .text(reason.name))])

@@ -97,10 +97,12 @@ extension Pipeline {
         let closed = Set(present.listeningSources.filter(\.configuration.isClosedToReplay).map(\.name))
         let (used, present) = (store.deciders, settings.deciders)
         let unsent = letters.compactMap { letter -> LetterRefusal? in
+            if letter.isUnproven { return LetterRefusal(letter.number, StoredLetter.unprovenText) }
             if closed.contains(letter.source) {
                 return LetterRefusal(
                     letter.number,
-                    "\(letter.source) takes TLS or what proxies send only: stop the instance, and replay then")
+                    "\(letter.source) takes TLS, sealed datagrams or what proxies send only: stop the "
+                        + "instance, and replay then")
             }
             guard let lack = letter.lacks(used: used, present: present) else { return nil }
             return LetterRefusal(letter.number, "a \(lack.name) has decided on it, and this instance has none")

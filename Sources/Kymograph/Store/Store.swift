@@ -94,6 +94,7 @@ package final class Store: ShardStore {
         hasDropped.store(!facts.dropped.isEmpty || facts.floor != nil, ordering: .relaxed)
         latestAtStart = facts.latestWindow.map { Instant(nanoseconds: $0) } ?? .distantPast
         queue = try StoreQueue()
+        queue.sequences.restore(facts.sequences)
         tail.begin(after: facts.lastBundle)
     }
 

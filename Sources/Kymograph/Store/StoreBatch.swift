@@ -90,6 +90,8 @@ struct StoreBatch: Sendable {
     var hasTakenReceipts = false
     /// Names of types of which sinks, by name, have taken readings.
     var taken: [String: Set<String>] = [:]
+    /// What keys of sealed datagrams have had.
+    var sequences: [KeyPrint: SequenceWindow] = [:]
     /// Whether it has letters that a pause has put aside: they are kept, however many they are.
     var hasPutAside: Bool {
         deadLetters.contains { $0.reason == Rejection.typePaused.name || $0.reason == Rejection.sourcePaused.name }
@@ -108,11 +110,12 @@ struct StoreBatch: Sendable {
         payloads += later.payloads
         hasTakenReceipts = hasTakenReceipts || later.hasTakenReceipts
         taken.merge(later.taken) { $0.union($1) }
+        sequences.merge(later.sequences) { $1 }
         byteCount += later.byteCount
     }
 
     var isEmpty: Bool {
         units.isEmpty && settlements.isEmpty && deadLetters.isEmpty && tallies.isEmpty && damaged.isEmpty
-            && letterChanges.isEmpty && !hasTakenReceipts && taken.isEmpty && payloads.isEmpty
+            && letterChanges.isEmpty && !hasTakenReceipts && taken.isEmpty && payloads.isEmpty && sequences.isEmpty
     }
 }

@@ -125,6 +125,7 @@ struct StoreCommit: ~Copyable {
         if !batch.taken.isEmpty {
             try successes.note(batch.taken, among: mappings.current.types.map(\.name), now, db)
         }
+        try batch.sequences.write(db)
         if batch.hasTakenReceipts { try Settlement.dropLines(takenBy: store.receiptProgress, db) }
         try trim(db)
         store.noteDropped(try retention.drop(now, db))

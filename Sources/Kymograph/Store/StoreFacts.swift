@@ -20,6 +20,8 @@ struct StoreFacts {
     var latestReceipt: Instant
     /// Those of them that it has no more.
     var lost: LostReadings
+    /// What keys of sealed datagrams have had.
+    var sequences: [KeyPrint: SequenceWindow]
 
     /// Reads them.
     ///
@@ -37,6 +39,7 @@ struct StoreFacts {
         counts = try StoreCounts.read(db) ?? StoreCounts()
         latestReceipt = try StoreCounts.latest(db)
         lost = try LostReadings(db)
+        sequences = try .stored(db)
         dropped = [:]
         for row in try Row.fetchAll(
             db, sql: "SELECT number, dropped_through FROM series WHERE dropped_through IS NOT NULL")

@@ -23,6 +23,9 @@ final class StoreQueue: Sendable {
     private static let muchBytes = 1 << 20
 
     private let state = Mutex(State())
+    /// What keys of sealed datagrams have had. A number is noted before its readings are handed on, and so committed
+    /// with them or before.
+    let sequences = SequenceBook()
     private let bell: Doorbell
     /// Rung when a commit should not wait for more.
     private let urgency: Doorbell
@@ -143,11 +146,14 @@ final class StoreQueue: Sendable {
 
     /// What waits, and how many units were submitted up to it.
     func take() -> (batch: StoreBatch, submitted: Int) {
-        state.withLock { state in
+        var (batch, submitted) = state.withLock { state in
             let batch = state.batch
             state.batch = StoreBatch()
             return (batch, state.submitted)
         }
+        // Behind the units: the numbers of all their readings are noted by now.
+        batch.sequences = sequences.takeChanges()
+        return (batch, submitted)
     }
 
     /// The units that wait.

@@ -256,6 +256,10 @@ struct StoreSalvage {
         if torn.contains(StoredRetraction.table) {
             text += "; what was taken back is not all known: a reading that was, and comes again, may be taken"
         }
+        if torn.contains(SequenceWindow.table) {
+            text += "; the sequence numbers of sealed datagrams are not all known, and old ones may be taken again: "
+            text += "give their senders new keys"
+        }
         return ([text] + migration.notes).joined(separator: "; ")
     }
 }

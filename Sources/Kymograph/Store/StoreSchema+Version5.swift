@@ -65,6 +65,16 @@ extension StoreSchema {
                 """)
     }
 
+    /// What keys of sealed datagrams have had (``SequenceWindow``). As ``keepReceiptTakers(_:)``, it is made besides
+    /// the steps: programs that do not know it have no sources that take sealed datagrams.
+    static func keepSequences(_ db: Database) throws {
+        try db.execute(
+            sql: """
+                CREATE TABLE \(SequenceWindow.table) (
+                    key BLOB PRIMARY KEY, highest INTEGER NOT NULL, seen BLOB NOT NULL) WITHOUT ROWID
+                """)
+    }
+
     /// What is paused (``Pause``), and which dead letters that has put aside.
     private static func keepPauses(_ db: Database) throws {
         try db.execute(

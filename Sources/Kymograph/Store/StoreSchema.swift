@@ -27,6 +27,7 @@ enum StoreSchema {
         if try writer.read({ try !$0.tableExists(StoredPayloads.index) }) {
             try writer.write { try keepPayloads($0) }
         }
+        if try writer.read({ try !$0.tableExists(SequenceWindow.table) }) { try writer.write { try keepSequences($0) } }
         return outcome.withLock { $0 }
     }
 

@@ -67,7 +67,7 @@ enum SourceRows {
             name: "kymo_auth_failures_total", kind: .counter, unit: "senders", labels: ["source", "reason"],
             help:
                 "Connections, requests and datagrams of senders that the source's list of peers does not know, by what "
-                + "did not show it: token, signature, certificate, psk, user, address",
+                + "did not show it: token, signature, certificate, psk, sealedKey, user, address",
             phrases: [.ifAny(.source, ", auth failures ")]
         ) { input in
             (input.run?.sources ?? []).flatMap { source in

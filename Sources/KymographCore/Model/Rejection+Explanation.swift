@@ -98,6 +98,19 @@ extension Rejection {
         case .noEnvelope:
             "the value of a record must be one JSON document without an envelope of its own, where headers are read: "
                 + "see docs/kafka.md, headers"
+        case .notSealed:
+            "the source takes sealed datagrams only (sealedKeyFile), and this is none: have the sender seal it, or "
+                + "send to another source"
+        case .unknownKey:
+            "sealedKeyFile has no key of the id that the datagram names: add it, or give the device a key that is there"
+        case .sealBroken:
+            "the datagram was changed on its way, or its sender has another key than sealedKeyFile has for the id"
+        case .sequenceRepeated:
+            "the key's sequence number has come before: the datagram came twice, or is replayed, or the sender has "
+                + "lost its number and needs a new key"
+        case .sequenceStale:
+            "the sequence number is 1,024 or more below the highest of its key: the datagram is late or replayed, or "
+                + "the sender has lost its number and needs a new key"
         case .ruleFailed:
             "an expression of a rule fails, or gives no value of its type: change the rule, then replay the letter"
         case .typeNotAllowed:

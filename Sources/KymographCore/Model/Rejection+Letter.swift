@@ -10,6 +10,11 @@ extension Rejection {
         case either
     }
 
+    /// Whether nothing shows that the datagram is of whom it names: it is never mapped, and few of such are kept.
+    package var isUnproven: Bool {
+        (Rejection.notSealed.rawValue...Rejection.sequenceStale.rawValue).contains(rawValue)
+    }
+
     /// What dead letters with bytes of a source hold. A new reason must be decided here.
     package var letterContent: LetterContent {
         switch self {
@@ -18,7 +23,9 @@ extension Rejection {
             // Without the topic, which said something else.
             .topicNotSubscribed,
             // Without the headers.
-            .noEnvelope:
+            .noEnvelope,
+            // What nothing shows to be of whom it names: mapped, whoever has sent it would be believed.
+            .notSealed, .unknownKey, .sealBroken, .sequenceRepeated, .sequenceStale:
             .part
         // The rest of a line that was never read, or a whole reading that found no room.
         case .shutdown: .either

@@ -184,6 +184,17 @@ public enum Rejection: UInt8, CaseIterable, Sendable, BitwiseCopyable {
     /// the body of an event beside them.
     case noEnvelope = 82
 
+    /// A datagram that is not sealed, at a source that takes sealed ones only.
+    case notSealed = 83
+    /// The source has no key of the id that a sealed datagram names.
+    case unknownKey = 84
+    /// A sealed datagram that was changed, or sealed by another key than the one that it names.
+    case sealBroken = 85
+    /// A sealed datagram whose sequence number has come before. Counted, without a dead letter.
+    case sequenceRepeated = 86
+    /// A sealed datagram whose sequence number is so low that nobody knows whether it has come before.
+    case sequenceStale = 87
+
     /// Places of a list that is indexed by raw values.
     package static let placeCount = Int(allCases.map(\.rawValue).max() ?? 0) + 1
 

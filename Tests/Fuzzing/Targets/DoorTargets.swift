@@ -15,6 +15,7 @@ extension FuzzTarget {
         FuzzTarget(name: "hl7", longest: 2_048, run: message),
         FuzzTarget(name: "mqtt", longest: 1_024, run: broker),
         FuzzTarget(name: "proxy", longest: 256, run: proxy),
+        FuzzTarget(name: "sealed", longest: 1_024, run: sealed),
         FuzzTarget(name: "record", longest: 1_024, run: record),
     ]
 
@@ -118,6 +119,33 @@ extension FuzzTarget {
             other.append([byte])
         }
         demand(other.step == header.step, "byte by byte \(other.step), in parts \(header.step)")
+    }
+
+    // MARK: Sealed datagrams
+
+    /// A file of keys up to an empty line, and a datagram behind it. Nothing is opened that no key has sealed, and its bytes
+    /// are left as they are.
+    private static func sealed(_ bytes: [UInt8]) {
+        var input = FuzzInput(bytes)
+        let (text, datagram) = (input.part(upTo: "\n\n"), input.rest)
+        let isSealed = datagram.count >= 30 && datagram.starts(with: Array("K1".utf8))
+        demand((datagram.withByteView { SealedHead($0) } != nil) == isSealed, "the head of \(datagram)")
+        let file = Descriptor(StoreSeal.memoryFile(text))
+        do throws(SecretFault) {
+            let keys = try DatagramKeys(file, "keys")
+            for (place, key) in keys.all.enumerated() {
+                demand(keys.place(of: key.id) == place, "the key \(key.id) is at \(keys.place(of: key.id) ?? -1)")
+                demand(!key.name.isEmpty && !key.name.contains(","), "a key is called '\(key.name)'")
+                var copy = datagram
+                let isOpened = unsafe copy.withUnsafeMutableBufferPointer { bytes in
+                    // Safe: the array is lent for the call.
+                    unsafe bytes.baseAddress.map { unsafe keys.open($0, count: bytes.count, by: place) } ?? false
+                }
+                demand(!isOpened && copy == datagram, "\(datagram) is opened, or changed")
+            }
+        } catch {
+            demand(error.message.hasPrefix("keys"), "\(error.message)")
+        }
     }
 
     private static func lineLength(_ bytes: ArraySlice<UInt8>) -> Int {

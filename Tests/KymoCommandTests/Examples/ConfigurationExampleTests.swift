@@ -69,6 +69,13 @@ struct ConfigurationExample: Sendable, CustomTestStringConvertible {
                     "sources:\n  - udp: 127.0.0.1:0\n    peers: \(file)\n    pskFile: \(folder.file("etc/psk.keys"))\n"
                 break
             }
+            if Files.text(file).contains("sealedKey:") {
+                try make(folder.file("etc/sealed.keys"))
+                text =
+                    "sources:\n  - udp: 127.0.0.1:0\n    peers: \(file)\n"
+                    + "    sealedKeyFile: \(folder.file("etc/sealed.keys"))\n"
+                break
+            }
             // With certificates, by which peers can be known.
             let keys = ["certificateFile", "certificateKeyFile", "clientCAFile"]
             text =
@@ -97,6 +104,7 @@ struct ConfigurationExample: Sendable, CustomTestStringConvertible {
             try make(folder.file("etc/token"))
             return "peers:\n  - tokenFile: \(folder.file("etc/token"))\n    name: ward\n    devices: ['*']\n"
         case "psk.keys": return "pump-3-1:" + String(repeating: "0123456789abcdef", count: 4) + "\n"
+        case "sealed.keys": return "0000a001:0123456789abcdef0123456789abcdef:tracker-7\n"
         // Secrets, each another.
         case "wearables": return "whsec_\(Data(name.utf8).base64EncodedString())AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA\n"
         default:

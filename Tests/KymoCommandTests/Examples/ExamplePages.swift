@@ -43,6 +43,7 @@ enum ExamplesNotRun {
         ("python3 -m venv ~/kymo-bridge", "the next command needs the network; Tests/Bridges runs the bridges"),
         ("~/kymo-bridge/bin/", "needs the network, or Bluetooth hardware; Tests/Bridges runs the bridges"),
         ("python3 bridges/serial_bridge.py", "runs for as long as a gateway sends; Tests/Bridges runs it"),
+        ("python3 bridges/kymo_seal.py", "needs a source that has the key; Tests/Bridges runs it"),
         ("echo 'DEVICES=", "changes the system"),
         ("podman ", "needs an image and a container engine; packaging/test.sh builds the image and runs it"),
         ("KYMO_FUZZ_FOLDER=", "needs the programs of 'make fuzz'"),

@@ -68,7 +68,7 @@ import Testing
     @Test func theExampleLoadsWithoutFinding() {
         let result = load(Self.example)
         #expect(result.diagnostics.map(\.text) == [])
-        #expect(result.settings.sources.count == 8)
+        #expect(result.settings.sources.count == 9)
         #expect(result.settings.destination == .directory("/var/lib/kymo/bundles"))
         let mappings = ConfigurationLoader.checkMappings(result.settings)
         #expect(mappings.diagnostics.filter { $0.severity == .error }.map(\.text) == [])

@@ -92,7 +92,7 @@ import Testing
                 + "connections, "
                 + "connectionsPerPeer, proxies, idleLimit, certificateFile, certificateKeyFile, caFile, crlFile, "
                 + "clientCAFile, clientCRLFile, "
-                + "insecure, pskFile, pskCCM8, associations, associationsPerPeer, handshakeRate, associationIdle, topics, qos, sharded, receiveMaximum, mqttVersion, clientId, user, passwordFile, "
+                + "insecure, pskFile, pskCCM8, sealedKeyFile, associations, associationsPerPeer, handshakeRate, associationIdle, topics, qos, sharded, receiveMaximum, mqttVersion, clientId, user, passwordFile, "
                 + "keepAlive, sessionExpiry, statusTopic, group, partitions, startAt, headers, propertiesFile"
         ),
         (

@@ -127,9 +127,11 @@ final class Client: Sendable {
 
     /// Sends one datagram; false when the socket has gone.
     @discardableResult
-    func send(_ text: String) -> Bool {
-        let bytes = Array(text.utf8)
-        return unsafe Glibc.send(descriptor, bytes, bytes.count, Int32(MSG_NOSIGNAL)) == bytes.count
+    func send(_ text: String) -> Bool { send(bytes: Array(text.utf8)) }
+
+    /// The same of bytes.
+    func send(bytes: [UInt8]) -> Bool {
+        unsafe Glibc.send(descriptor, bytes, bytes.count, Int32(MSG_NOSIGNAL)) == bytes.count
     }
 
     /// Writes to a stream.

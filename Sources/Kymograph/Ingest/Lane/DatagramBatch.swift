@@ -70,6 +70,16 @@ struct DatagramBatch: ~Copyable {
         return memory.view(start..<(start + length))
     }
 
+    /// Decrypts, where it is, the datagram at `range` of message `index` by the key at `key` of `keys`. False when it
+    /// is not as it was sealed: its bytes are then as they came.
+    mutating func open(_ range: Range<Int>, at index: Int, by keys: DatagramKeys, _ key: Int) -> Bool {
+        precondition(index >= 0 && index < DatagramBatch.size)
+        precondition(range.lowerBound >= 0 && range.upperBound <= DatagramBatch.maxBytes)
+        // Safe: checked above, and nothing else reads the datagram meanwhile.
+        let start = unsafe memory.address(of: index * DatagramBatch.stride + range.lowerBound)
+        return unsafe keys.open(start, count: range.count, by: key)
+    }
+
     /// Who has sent datagram `index`; nil where it has no network address.
     func sender(_ index: Int) -> NetworkAddress? {
         precondition(index >= 0 && index < DatagramBatch.size)

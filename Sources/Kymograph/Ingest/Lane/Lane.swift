@@ -85,7 +85,7 @@ package final class Lane: Sendable {
         case .listener(let listener): listener.tls?.renewedExpiry()
         case .associations(let associations): associations.tls.renewedExpiry()
         case .broker(let broker): broker.tls?.expiry
-        case .datagrams, .stream, .returningStream, .records: nil
+        case .datagrams, .sealed, .stream, .returningStream, .records: nil
         }
     }
 

@@ -86,7 +86,7 @@ extension LaneLoop {
             readiness.remove(stream.descriptor.raw)
             try drainStream(slot, &consumer)
         }
-        (lostStreams[index], brokers[index], associations[index]) = (nil, nil, nil)
+        (lostStreams[index], brokers[index], associations[index], sealed[index]) = (nil, nil, nil, nil)
         sources[index].opened.close()
         sources[index].isGone = true
         liveSources -= 1

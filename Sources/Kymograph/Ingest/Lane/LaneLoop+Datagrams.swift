@@ -120,7 +120,7 @@ extension LaneLoop {
     /// Whether source `index` is a socket of datagrams.
     func isDatagram(_ index: Int) -> Bool {
         switch sources[index].opened.form {
-        case .datagrams, .associations: !sources[index].isGone
+        case .datagrams, .associations, .sealed: !sources[index].isGone
         case .listener, .stream, .returningStream, .broker, .records: false
         }
     }

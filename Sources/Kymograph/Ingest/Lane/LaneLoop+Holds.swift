@@ -26,7 +26,7 @@ extension LaneLoop {
         switch sources[index].opened.form {
         case .listener: pause(index)
         case .broker: part(index)
-        case .datagrams, .associations, .stream, .returningStream, .records: break
+        case .datagrams, .associations, .sealed, .stream, .returningStream, .records: break
         }
         for slot in streams.slots {
             guard let stream = streams.stream(slot), stream.source == index else { continue }

@@ -24,6 +24,8 @@ struct ClientLimit: Hashable {
         case tls(String)
         /// What DTLS asks of a client, and what OpenSSL says of it.
         case association(AssociationRefusal, String)
+        /// What a sealed datagram must be, and was not.
+        case sealed(Rejection)
     }
 
     var kind: Kind
@@ -173,6 +175,8 @@ extension LaneLoop {
                 "disconnected \(client): no TLS with it: \(fault)"
             case .association(let refusal, let fault):
                 refusal.text(client, fault, configuration.associations)
+            case .sealed(let reason):
+                "rejected a datagram of \(client): \(reason.explanation)"
             case .slow:
                 "disconnected \(client), whose request was not complete in time"
             }

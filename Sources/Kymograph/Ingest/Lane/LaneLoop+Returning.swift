@@ -16,7 +16,7 @@ extension LaneLoop {
         for (index, lost) in lostStreams where lost.isDue(now) {
             switch sources[index].opened.form {
             case .returningStream(let reopen): try self.reopen(index, lost, reopen, now, &consumer)
-            case .datagrams, .associations, .listener, .stream, .broker, .records: break
+            case .datagrams, .associations, .sealed, .listener, .stream, .broker, .records: break
             }
         }
     }

@@ -18,6 +18,7 @@ extension LaneLoop {
         try endSlowClients(countedTime, &consumer)
         try reopenStreams(now, &consumer)
         if !associations.isEmpty { tendAssociations(now, &consumer) }
+        if !sealed.isEmpty { tendSealed(&consumer) }
         if !brokers.isEmpty { try tendBrokers(now, countedTime, &consumer) }
         try tendFeeds(now, &consumer)
         consumer.batchBegin()
@@ -43,6 +44,10 @@ extension LaneLoop {
             // The kernel charges UDP at least 512 bytes for a datagram, and a Unix socket's queue is short.
             let queued = max(refreshDrops(index) / 512, 4096)
             try receive(index, maxBatches: queued / DatagramBatch.size + 1, &consumer)
+            refreshDrops(index)
+        case .sealed(let form):
+            let queued = max(refreshDrops(index) / 512, 4096)
+            try receive(index, form, maxBatches: queued / DatagramBatch.size + 1, &consumer)
             refreshDrops(index)
         case .associations(let associations):
             let queued = max(refreshDrops(index) / 512, 4096)
@@ -125,7 +130,7 @@ extension LaneLoop {
     /// Most chunks that a stopping lane still takes from a stream; of a source that ends of its own none.
     private func queuedChunks(of form: OpenedSource.Form) -> Int {
         switch form {
-        case .stream, .datagrams, .associations: 0
+        case .stream, .datagrams, .associations, .sealed: 0
         case .returningStream, .broker, .records: LaneLoop.queuedLineBytes / StreamTable.chunkBytes
         case .listener(let listener): listener.queuedBytes / StreamTable.chunkBytes
         }

@@ -182,7 +182,7 @@ extension LaneLoop {
         case .returningStream: if !sources[stream.source].isGone { lose(stream.source, &consumer) }
         case .broker: loseBroker(stream.source, &consumer)
         case .records: if !sources[stream.source].isGone { lostStreams[stream.source] = LostStream(at: .now) }
-        case .listener, .datagrams, .associations: break
+        case .listener, .datagrams, .associations, .sealed: break
         }
         try resumeListeners()
     }

@@ -51,6 +51,8 @@ struct LaneLoop: ~Copyable {
     var brokers: [Int: BrokerConnection] = [:]
     /// Clients by DTLS, by source.
     var associations: [Int: AssociationTable] = [:]
+    /// Sockets of sealed datagrams, by source.
+    var sealed: [Int: SealedSocket] = [:]
     /// What is paused, the generation that the loop follows, and the sources of which nothing is read for that.
     let holds: SourceHolds
     var heldGeneration = 0
@@ -106,6 +108,9 @@ struct LaneLoop: ~Copyable {
         streams.makeRoom(longestLine: source.configuration.lineCap)
         switch source.opened.form {
         case .datagrams, .listener: try watch(source: index)
+        case .sealed:
+            sealed[index] = SealedSocket()
+            try watch(source: index)
         case .associations(let form):
             associations[index] = AssociationTable(at: source.opened.descriptor.raw, form.tls.current { _ in })
             try watch(source: index)
@@ -194,6 +199,7 @@ struct LaneLoop: ~Copyable {
         case .source:
             switch sources[index].opened.form {
             case .datagrams: try receive(index, maxBatches: LaneLoop.maxBatches, &consumer)
+            case .sealed(let form): try receive(index, form, maxBatches: LaneLoop.maxBatches, &consumer)
             case .associations(let associations):
                 hasEmptied = false
                 try receive(index, associations, maxBatches: LaneLoop.maxBatches, &consumer)

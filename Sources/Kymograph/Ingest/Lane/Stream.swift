@@ -30,7 +30,7 @@ final class Stream {
         switch peer {
         case .network(let address): identity.address = NetworkRange.bytes(of: address.host)
         case .process(let credentials): identity.user = credentials.user
-        case .topic, nil: break
+        case .topic, .key, nil: break
         }
         return identity
     }

@@ -8,6 +8,8 @@ package enum AuthFailure: String, CaseIterable, Sendable {
     case certificate
     /// The identity of the pre-shared key of a client.
     case psk
+    /// The key of a sealed datagram.
+    case sealedKey
     /// The user of a process.
     case user
     /// The address of a client or datagram.
@@ -20,6 +22,7 @@ package struct AuthFailures: Hashable, Sendable {
     private var signature: UInt64 = 0
     private var certificate: UInt64 = 0
     private var psk: UInt64 = 0
+    private var sealedKey: UInt64 = 0
     private var user: UInt64 = 0
     private var address: UInt64 = 0
 
@@ -43,6 +46,7 @@ package struct AuthFailures: Hashable, Sendable {
         case .signature: \.signature
         case .certificate: \.certificate
         case .psk: \.psk
+        case .sealedKey: \.sealedKey
         case .user: \.user
         case .address: \.address
         }

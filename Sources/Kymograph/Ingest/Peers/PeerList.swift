@@ -6,6 +6,8 @@ struct PeerIdentity: Hashable, Sendable {
     var names: [[UInt8]] = []
     /// The identity of its pre-shared key.
     var pskIdentity: [UInt8]?
+    /// The name of the key by which its datagram is sealed.
+    var sealedKey: [UInt8]?
     /// Bytes of its network address.
     var address: [UInt8]?
     /// The user of its process.
@@ -68,14 +70,14 @@ package final class PeerList: Sendable {
         peers.contains { peer in
             switch peer.rule.proof {
             case .token, .sharedAccess, .webhook, .nightscout: true
-            case .nothing, .certificate, .pskIdentity, .addresses, .user: false
+            case .nothing, .certificate, .pskIdentity, .sealedKey, .addresses, .user: false
             }
         }
     }
 
     /// The peer that `identity` is of: the one that its certificate names, or the identity of its pre-shared key, or
     /// else its process's user, or else the one with the smallest range of addresses. None when a certificate has the
-    /// names of several: it is not known which is meant.
+    /// names of several: it is not known which is meant. Of a sealed datagram nothing counts but its key.
     func peer(_ identity: PeerIdentity) -> Peer? {
         let named = peers.filter {
             if case .certificate(let name) = $0.rule.proof { identity.names.contains(name) } else { false }
@@ -85,6 +87,9 @@ package final class PeerList: Sendable {
             if case .pskIdentity(let bytes) = $0.rule.proof { bytes == identity.pskIdentity } else { false }
         }
         if let ofKey { return ofKey }
+        if let sealedKey = identity.sealedKey {
+            return peers.first { if case .sealedKey(let name) = $0.rule.proof { name == sealedKey } else { false } }
+        }
         let ofUser = peers.first { if case .user(let user) = $0.rule.proof { user == identity.user } else { false } }
         return ofUser ?? identity.address.flatMap(peer(at:))
     }

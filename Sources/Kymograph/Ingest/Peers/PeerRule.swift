@@ -10,6 +10,8 @@ package struct PeerRule: Sendable {
         case certificate([UInt8])
         /// The identity of its pre-shared key.
         case pskIdentity([UInt8])
+        /// The name of the key by which its datagrams are sealed.
+        case sealedKey([UInt8])
         /// The SHA-256 of the token that requests bear.
         case token([UInt8])
         /// The key by which it signs its requests, in the name of ``PeerRule/name``, as clients of Azure do.

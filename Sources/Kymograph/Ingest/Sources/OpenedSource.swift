@@ -9,6 +9,8 @@ public struct OpenedSource: Sendable {
         case datagrams(mayGather: Bool)
         /// A socket of datagrams by DTLS.
         case associations(Associations)
+        /// A socket of sealed datagrams.
+        case sealed(Sealed)
         /// A socket that clients connect to.
         case listener(Listener)
         /// A stream with which the source ends.
@@ -60,6 +62,12 @@ public struct OpenedSource: Sendable {
     public struct Associations: Sendable {
         /// Its certificate and keys.
         package var tls: RenewedTLS
+    }
+
+    /// By what datagrams of a socket are sealed.
+    public struct Sealed: Sendable {
+        /// Its keys.
+        package var keys: RenewedDatagramKeys
     }
 
     /// A socket that clients connect to.

@@ -58,14 +58,18 @@ public struct SourceConfiguration: Sendable {
     /// What sources of its kind can do.
     package var capabilities: SourceCapabilities { address.kind.capabilities }
 
-    /// Whether `kymo dead replay` cannot send to it: it speaks neither TLS nor for a proxy.
-    var isClosedToReplay: Bool { tls.datagramFiles != nil || !proxies.isEmpty }
+    /// Whether `kymo dead replay` cannot send to it: it speaks no TLS, seals nothing, and is no proxy.
+    var isClosedToReplay: Bool { tls.datagramFiles != nil || isSealed || !proxies.isEmpty }
 
     /// Whether it is a UDP socket that speaks DTLS.
     var hasAssociations: Bool { capabilities.contains(.associations) && tls.datagramFiles != nil }
 
-    /// Whether several lanes can open it. The clients of DTLS are known to one of them.
-    var isShareable: Bool { address.isShareable && !hasAssociations }
+    /// Whether it is a UDP socket that takes sealed datagrams only.
+    var isSealed: Bool { capabilities.contains(.associations) && tls.sealedKeyFile != nil }
+
+    /// Whether several lanes can open it. The clients of DTLS are known to one of them, and keys of sealed datagrams
+    /// are used by one.
+    var isShareable: Bool { address.isShareable && !hasAssociations && !isSealed }
 
     /// Most clients at a time.
     var connectionLimit: Int { maxConnections ?? address.kind.connectionLimit }

@@ -17,6 +17,9 @@ package struct SourceTLS: Hashable, Sendable {
     /// Whether they may use AES-CCM with tags of 8 bytes.
     package var allowsShortTags = false
 
+    /// Keys of sealed datagrams, in place of DTLS.
+    package var sealedKeyFile: String?
+
     /// Authorities that a broker's certificate must be of; nil for those of the system.
     package var caFile: String?
     /// Lists of certificates that these have revoked.
@@ -62,6 +65,11 @@ package struct SourceTLS: Hashable, Sendable {
 
     /// What does not go together at a UDP socket.
     var datagramProblem: SettingProblem? {
+        if sealedKeyFile != nil, certificateFile ?? pskFile != nil {
+            return SettingProblem(
+                message: "sealedKeyFile stands beside certificateFile or pskFile, and a source takes either sealed "
+                    + "datagrams or DTLS", advice: "give each a udp source of its own")
+        }
         if allowsShortTags, pskFile == nil {
             return SettingProblem(
                 message: "pskCCM8 has no effect without pskFile",
@@ -98,6 +106,18 @@ package struct SourceTLS: Hashable, Sendable {
             return try RenewedTLS(datagramFiles)
         } catch {
             throw SourceError(error, of: name)
+        }
+    }
+
+    /// Reads the keys of sealed datagrams; nil without any.
+    ///
+    /// - Throws: ``SourceError`` when they cannot be used.
+    func openSealed(_ name: String) throws(SourceError) -> RenewedDatagramKeys? {
+        guard let sealedKeyFile else { return nil }
+        do throws(SecretFault) {
+            return try RenewedDatagramKeys(sealedKeyFile)
+        } catch {
+            throw SourceError(kind: .settings, message: "\(name): \(error.message)")
         }
     }
 

@@ -12,7 +12,8 @@ package struct UDPSource: RoutedSource {
     /// What all UDP sources have in common.
     package static let descriptor = SourceDescriptor(
         key: "udp", form: "numeric address and port",
-        about: "UDP, or DTLS with certificateFile or pskFile: one reading, an array or NDJSON per datagram",
+        about: "UDP, DTLS with certificateFile or pskFile, or sealed datagrams with sealedKeyFile: one reading, an "
+            + "array or NDJSON per datagram",
         flag: .option(help: "Listen on UDP: 127.0.0.1:5757, [::1]:5757. Repeatable.", valueName: "host:port"),
         capabilities: [.receiveBuffer, .coalescing, .peers, .tls, .clientCertificates, .associations]
     ) { (text) throws(SettingProblem) in UDPSource(try NetworkAddress.setting(text)) }
@@ -34,6 +35,7 @@ package struct UDPSource: RoutedSource {
     /// - Throws: ``SourceError`` when the address is none of this machine, or in use.
     package func open(_ configuration: SourceConfiguration) throws(SourceError) -> OpenedSource {
         let tls = try configuration.tls.openDatagrams(name)
+        let keys = try configuration.tls.openSealed(name)
         // Safe: Swift lends the host as a C string for the call.
         let raw = unsafe kymo_udp_open(address.host, address.port, configuration.sharesPort ? 1 : 0)
         guard raw >= 0 else { throw .system(-raw, "listen to", name) }
@@ -42,7 +44,9 @@ package struct UDPSource: RoutedSource {
         // On all addresses, answers go out from the one that was asked.
         if tls != nil, case let code = kymo_udp_locate(raw), code < 0 { throw .system(-code, "listen to", name) }
         let bound = UDPSource(try NetworkAddress.bound(raw, name: name))
-        let form = tls.map { OpenedSource.Form.associations(OpenedSource.Associations(tls: $0)) }
+        let form =
+            tls.map { OpenedSource.Form.associations(OpenedSource.Associations(tls: $0)) }
+            ?? keys.map { .sealed(OpenedSource.Sealed(keys: $0)) }
         var opened = OpenedSource(bound, descriptor, form ?? .datagrams(mayGather: true))
         try opened.setReceiveBuffer(configuration)
         return opened

@@ -1,0 +1,141 @@
+import Glibc
+import KymographCore
+
+/// Sealed datagrams.
+extension LaneLoop {
+    /// What a batch has brought, and by which key the last payload came.
+    private struct SealedBatch {
+        let received: Instant
+        var counts = SourceCounts()
+        var lastKey: Int?
+    }
+
+    /// Takes batches from socket `index` until it is empty, at most `maxBatches`.
+    mutating func receive(
+        _ index: Int, _ form: OpenedSource.Sealed, maxBatches: Int, _ consumer: inout some PayloadConsumer & ~Copyable
+    ) throws(SourceError) {
+        guard let socket = sealed[index] else { return }
+        let descriptor = sources[index].opened.descriptor.raw
+        for _ in 0..<maxBatches {
+            let count = datagrams.receive(descriptor)
+            if count == -Int(EAGAIN) || count == -Int(EINTR) || count == -Int(ENOMEM) { return }
+            guard count >= 0 else {
+                throw .system(Int32(-count), "receive from", sources[index].name)
+            }
+            guard count > 0 else { return }
+            followKeys(of: socket, form, source: index, &consumer)
+            deliver(count, from: index, socket, &consumer)
+            if count < DatagramBatch.size { return }
+        }
+        hasEmptied = false
+    }
+
+    private mutating func deliver(
+        _ count: Int, from index: Int, _ socket: SealedSocket, _ consumer: inout some PayloadConsumer & ~Copyable
+    ) {
+        consumer.batchBegin()
+        var batch = SealedBatch(received: WallClock.now())
+        for place in 0..<count {
+            let size = datagrams.datagram(place).count
+            let segment = datagrams.segmentLength(place)
+            let length = segment > 0 && segment < size ? segment : max(size, 1)
+            var start = 0
+            batch.counts.bytes += UInt64(size)
+            repeat {
+                batch.counts.datagrams += 1
+                take(start..<min(start + length, size), at: place, source: index, socket, &batch, &consumer)
+                start += length
+            } while start < size
+        }
+        if let dropped = datagrams.dropCount(count - 1) { batch.counts.kernelDrops = drops[index].observe(dropped) }
+        sources[index].counters.add(batch.counts)
+        pace.note(Int(batch.counts.datagrams), bytes: Int(batch.counts.bytes), at: batch.received)
+        consumer.batchEnd()
+    }
+
+    /// Takes the datagram at `range` of message `place`.
+    private mutating func take(
+        _ range: Range<Int>, at place: Int, source index: Int, _ socket: SealedSocket, _ batch: inout SealedBatch,
+        _ consumer: inout some PayloadConsumer & ~Copyable
+    ) {
+        if datagrams.isTruncated(place) {
+            return refuse(range, at: place, .truncatedDatagram, source: index, &batch, &consumer)
+        }
+        switch socket.route(datagrams.datagram(place)[range]) {
+        case .refused(let reason): refuse(range, at: place, reason, source: index, &batch, &consumer)
+        case .key(let key, let sequence):
+            guard let keys = socket.keys, datagrams.open(range, at: place, by: keys, key) else {
+                return refuse(range, at: place, .sealBroken, source: index, &batch, &consumer)
+            }
+            if let reason = socket.take(sequence, by: key) {
+                // Decrypted, but it is nobody's.
+                return refuse(range, at: place, reason, source: index, &batch, &consumer)
+            }
+            let payload = range.lowerBound + SealedHead.bytes..<range.upperBound - SealedHead.tagBytes
+            hand(payload, at: place, of: key, source: index, socket, &batch, &consumer)
+        }
+    }
+
+    /// Hands on the payload at `range` of message `place`, which the key has sealed.
+    private mutating func hand(
+        _ range: Range<Int>, at place: Int, of key: Int, source index: Int, _ socket: SealedSocket,
+        _ batch: inout SealedBatch, _ consumer: inout some PayloadConsumer & ~Copyable
+    ) {
+        let payload = datagrams.datagram(place)[range]
+        let number = sources[index].configuration.number
+        let sender = socket.senders[key]
+        if batch.lastKey != key {
+            batch.lastKey = key
+            consumer.sender(sender.peer)
+            consumer.admit(sender.admission ?? (socket.hasList ? .nobody : nil), mapping: nil)
+        }
+        guard !socket.hasList || sender.admission != nil else {
+            batch.counts.rejected += 1
+            batch.counts.authFailures[.sealedKey] += 1
+            consumer.rejected(.unknownPeer, bytes: payload, source: number, received: batch.received)
+            return
+        }
+        consumer.datagram(payload, source: number, received: batch.received)
+    }
+
+    /// Rejects what nothing shows to be of whom it names. The first of each reason is told.
+    private mutating func refuse(
+        _ range: Range<Int>, at place: Int, _ reason: Rejection, source index: Int, _ batch: inout SealedBatch,
+        _ consumer: inout some PayloadConsumer & ~Copyable
+    ) {
+        let datagram = datagrams.datagram(place)[range]
+        let peer = datagrams.sender(place).map { Peer.network($0) }
+        batch.lastKey = nil
+        batch.counts.rejected += 1
+        if [.notSealed, .unknownKey, .sealBroken].contains(reason) { batch.counts.authFailures[.sealedKey] += 1 }
+        consumer.sender(peer)
+        consumer.admit(.nobody, mapping: nil)
+        consumer.rejected(
+            reason, bytes: datagram, source: sources[index].configuration.number, received: batch.received)
+        guard toldLimits.insert(ClientLimit(kind: .sealed(reason), source: index)).inserted else { return }
+        let key = SealedHead(datagram).map { " with the key id \(DatagramKeys.digits($0.key))" } ?? ""
+        consumer.noted(
+            "\(sources[index].name): rejected a datagram of \(peer?.name ?? "a client")\(key) as \(reason.name): "
+                + "\(reason.explanation); further ones are only counted")
+    }
+
+    // MARK: Now and then
+
+    /// Looks at the files of keys, so that one that was withdrawn is wiped however silent its sender is.
+    mutating func tendSealed(_ consumer: inout some PayloadConsumer & ~Copyable) {
+        for (index, socket) in sealed {
+            guard case .sealed(let form) = sources[index].opened.form else { continue }
+            followKeys(of: socket, form, source: index, &consumer)
+        }
+    }
+
+    private func followKeys(
+        of socket: SealedSocket, _ form: OpenedSource.Sealed, source index: Int,
+        _ consumer: inout some PayloadConsumer & ~Copyable
+    ) {
+        let name = sources[index].name
+        let keys = form.keys.current { consumer.noted("\(name): \($0)") }
+        let list = sources[index].configuration.peers?.current { consumer.noted("\(name): \($0)") }
+        socket.follow(keys, list, consumer.sequences)
+    }
+}

@@ -1,0 +1,122 @@
+import GRDB
+@testable import Kymograph
+import KymographCore
+import KymographTestKit
+import Testing
+
+/// Sequence numbers of sealed datagrams are durable with the readings that came by them, or before.
+@Suite struct StoredSequencesTests {
+    private let scratch = Scratch()
+    private static let one = KeyPrint([UInt8](repeating: 1, count: 16))
+    private static let other = KeyPrint([UInt8](repeating: 2, count: 16))
+
+    private func open<Result>(_ body: (Store) throws -> Result) throws -> Result {
+        let store = try Store(path: scratch.path)
+        defer {
+            store.close()
+            store.directory.unlock()
+        }
+        return try body(store)
+    }
+
+    private func commit(_ store: Store) throws {
+        var commit = StoreCommit(store, MappingExchange(try #require(PipelineRehearsal.reading)))
+        let batch = store.queue.take().batch
+        #expect(!batch.isEmpty)
+        try commit.commit(batch, now: WallClock.now())
+    }
+
+    /// What waits with the numbers is committed with them; what was not committed is not known after a restart.
+    @Test func numbersOutlastARestart() throws {
+        try open { store in
+            let page = store.queue.sequences.page(of: Self.one)
+            #expect(page.take(5) == .new && page.take(.max) == .new)
+            #expect(store.queue.sequences.page(of: Self.other).take(0) == .new)
+            try commit(store)
+            #expect(page.take(.max - 1) == .new)
+            #expect(store.queue.sequences.page(of: Self.other).take(7) == .new)
+        }
+        try open { store in
+            let page = store.queue.sequences.page(of: Self.one)
+            #expect(page.verdict(.max) == .repeated && page.verdict(.max - 1) == .new && page.verdict(5) == .stale)
+            let other = store.queue.sequences.page(of: Self.other)
+            #expect(other.verdict(0) == .repeated && other.verdict(7) == .new)
+            // Nothing has changed yet.
+            #expect(store.queue.take().batch.isEmpty)
+        }
+    }
+
+    /// A unit of readings is never in a batch without the numbers that were noted before it was submitted.
+    @Test func unitsAndTheirNumbers() throws {
+        let queue = try StoreQueue()
+        let page = queue.sequences.page(of: Self.one)
+        let lane = TestThread {
+            for number in 0..<5_000 as Range<UInt64> {
+                _ = page.take(number)
+                queue.submit(.made(journal: Int64(number) + 1))
+            }
+        }
+        var (highest, seen) = (nil as UInt64?, 0)
+        while seen < 5_000 {
+            let batch = queue.take().batch
+            if let window = batch.sequences[Self.one] { highest = window.highest }
+            for unit in batch.units {
+                let number = UInt64((unit.journal?.number ?? 0) - 1)
+                #expect(highest.map { $0 >= number } ?? false, "\(number) without its sequence number")
+                seen += 1
+            }
+        }
+        lane.join()
+    }
+
+    /// Later batches have the later numbers.
+    @Test func batchesAreJoined() throws {
+        let queue = try StoreQueue()
+        let page = queue.sequences.page(of: Self.one)
+        _ = page.take(1)
+        var first = queue.take().batch
+        _ = page.take(2)
+        first.append(queue.take().batch)
+        #expect(first.sequences[Self.one]?.highest == 2)
+    }
+
+    /// A store of a version that knew no sealed datagrams gets the table.
+    @Test func storesFromBefore() throws {
+        try open { store in try store.pool.write { try $0.execute(sql: "DROP TABLE sealed") } }
+        try open { store in
+            #expect(store.queue.sequences.page(of: Self.one).take(1) == .new)
+            try commit(store)
+        }
+        try open { store in #expect(store.queue.sequences.page(of: Self.one).verdict(1) == .repeated) }
+    }
+
+    /// A row that says nothing must not let in what it forbids.
+    @Test func aDamagedRow() throws {
+        try open { store in
+            #expect(store.queue.sequences.page(of: Self.one).take(1) == .new)
+            try commit(store)
+            try store.pool.write { try $0.execute(sql: "UPDATE sealed SET seen = x'00'") }
+        }
+        #expect(throws: StoreError.self) { try Store(path: scratch.path) }
+    }
+
+    /// A repair keeps what can be read; what cannot be is said.
+    @Test(arguments: [true, false]) func aRepair(isReadable: Bool) throws {
+        try open { store in
+            #expect(store.queue.sequences.page(of: Self.one).take(9) == .new)
+            try commit(store)
+            if !isReadable {
+                try store.pool.write { try $0.execute(sql: "DROP TABLE sealed; CREATE TABLE sealed (unreadable)") }
+            }
+            var salvage = StoreSalvage(store.directory, now: WallClock.now(), lostTransactions: 0)
+            let target = try DatabaseQueue()
+            try StoreSchema.prepare(target)
+            let found = try target.write { db in
+                try salvage.run(into: db)
+                return try [KeyPrint: SequenceWindow].stored(db)
+            }
+            #expect(found[Self.one]?.highest == (isReadable ? 9 : nil))
+            #expect(salvage.summary.contains("give their senders new keys") != isReadable, "\(salvage.summary)")
+        }
+    }
+}
