@@ -21,7 +21,7 @@ struct PayloadListing {
         let keeps = try StandardError.translating { () throws(PipelineError) in try reader.hasPayloads() }
         guard keeps else {
             return StandardError.write(
-                "kymo: this store keeps no payloads as they came: store.keepRaw says for how long it should\n")
+                "kymo: this store has no payloads as they came: store.keepRaw says for how long they are kept\n")
         }
         var table = TextTable(["received", "source", "type", "device", "patient", "readings", "payload"])
         // Only ids need to know what Observations are written.

@@ -35,24 +35,24 @@ extension StoreReader {
         }
         guard let earliest = instants.min(), let latest = instants.max() else { return isWhole }
         let wanted = PayloadSeries(window.series, type: types[window.series.type].name)
-        try read { db in
-            try StoredPayloads.forEachRow(of: wanted.device, first: earliest, last: latest, db) { content in
-                let isRead = content.map { content in
-                    PayloadRow.forEachSection(content) { bytes, reader in
-                        while let record = reader.next() {
-                            let times = record.readings
-                                .filter { reader.series[$0.series] == wanted && instants.contains($0.instant) }
-                                .map(\.instant)
-                            guard !times.isEmpty else { continue }
-                            body(
-                                KeptPayload(
-                                    source: record.source, received: record.received, readings: times,
-                                    bytes: bytes[record.bytes].array))
-                        }
+        // One row at a time: whoever reads what `body` prints may be slow, and the log of the database grows meanwhile.
+        for number in try read({ try StoredPayloads.rows(of: wanted.device, first: earliest, last: latest, $0) }) {
+            let content = try read { try StoredPayloads.content(ofRow: number, $0) }
+            let isRead = content.map { content in
+                PayloadRow.forEachSection(content) { bytes, reader in
+                    while let record = reader.next() {
+                        let times = record.readings
+                            .filter { reader.series[$0.series] == wanted && instants.contains($0.instant) }
+                            .map(\.instant)
+                        guard !times.isEmpty else { continue }
+                        body(
+                            KeptPayload(
+                                source: record.source, received: record.received, readings: times,
+                                bytes: bytes[record.bytes].array))
                     }
                 }
-                isWhole = isWhole && isRead == true
             }
+            isWhole = isWhole && isRead == true
         }
         return isWhole
     }

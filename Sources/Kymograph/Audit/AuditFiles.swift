@@ -1,5 +1,20 @@
 import Glibc
 
+/// A file of a trail: another one of the same name is another one.
+struct AuditFileMark {
+    var name: String
+    /// The number of its first record.
+    var first: Int
+    var size: Int
+    fileprivate(set) var device: dev_t
+    fileprivate(set) var number: ino_t
+
+    /// Whether both are one file, perhaps at different times.
+    func isSame(as other: AuditFileMark) -> Bool {
+        name == other.name && device == other.device && number == other.number
+    }
+}
+
 /// The open folder of an audit trail, and its files.
 ///
 /// They are reached by its descriptor and through no link: root appends to trails in directories of other users, who
@@ -87,10 +102,30 @@ struct AuditFiles {
         return bytes
     }
 
-    /// What is in a file from `offset` on: about `most` bytes, and more where a line is longer.
+    /// The files, the oldest first, as they are now.
+    ///
+    /// - Throws: ``AuditError`` when the folder, or one of them, cannot be read.
+    func marks() throws(AuditError) -> [AuditFileMark] {
+        var marks: [AuditFileMark] = []
+        for (name, first) in try names() {
+            let (file, status) = try regular(name, O_RDONLY)
+            withExtendedLifetime(file) {
+                marks.append(
+                    AuditFileMark(
+                        name: name, first: first, size: Int(status.st_size), device: status.st_dev,
+                        number: status.st_ino))
+            }
+        }
+        return marks
+    }
+
+    /// What is in a file from `offset` on, but for what is being written to it now and may be taken back: about `most`
+    /// bytes, and more where a line is longer.
     ///
     /// - Throws: ``AuditError`` when it cannot be read.
     func lines(of name: String, from offset: Int, most: Int) throws(AuditError) -> [UInt8] {
+        try lock()
+        defer { _ = flock(folder.raw, LOCK_UN) }
         let (file, size) = try open(name)
         defer { withExtendedLifetime(file) {} }
         guard offset < size else { return [] }

@@ -12,21 +12,23 @@ struct AuditTail {
     }
 
     /// Bytes that are read at a time, at least one line.
-    private static let most = 1 << 20
-
+    private let most: Int
     private let folder: AuditFolder
-    /// Where the record was that was given last.
-    private var place: Place?
+    /// Where the records are behind which it was asked for more, and those that it has given then.
+    private var places: [Place] = []
 
     /// Behind a record in a file.
     private struct Place {
         var head: AuditHead
-        var name: String
+        var file: AuditFileMark
         var offset: Int
     }
 
-    /// Of the trail in `dataDirectory`.
-    init(dataDirectory: String) { folder = AuditFolder(dataDirectory: dataDirectory) }
+    /// Of the trail in `dataDirectory`. Reads about `most` bytes at a time.
+    init(dataDirectory: String, most: Int = 1 << 20) {
+        folder = AuditFolder(dataDirectory: dataDirectory)
+        self.most = most
+    }
 
     /// Some records behind `head`, in order; none at the end. Of a trail that has gone on without it, because its first
     /// files were taken away, the first there are; of one that was made from scratch since, those from the first on.
@@ -34,65 +36,64 @@ struct AuditTail {
     ///
     /// - Throws: ``AuditError`` when a file cannot be read.
     mutating func records(after head: AuditHead) throws(AuditError) -> [Item] {
-        guard let files = try folder.opened() else { return [] }
+        guard let files = try folder.opened() else { return forget() }
         defer { withExtendedLifetime(files) {} }
-        // What is being written may be taken back.
-        try files.lock()
-        let names = try files.names()
-        guard let earliest = names.first else { return [] }
-        if try !isThere(head, names, files) { place = try find(head, names, files) }
-        var start = place ?? Place(head: head, name: earliest.name, offset: 0)
-        for (name, _) in names.drop(while: { $0.name != start.name }) {
-            if name != start.name { start = Place(head: head, name: name, offset: 0) }
-            let (items, end) = try read(start, files)
-            guard let last = items.last else { continue }
-            place = Place(head: last.head, name: name, offset: end)
-            return items
+        let marks = try files.marks()
+        guard let earliest = marks.first else { return forget() }
+        let known = places.first { place in
+            place.head == head && marks.contains { $0.isSame(as: place.file) && $0.size >= place.offset }
+        }
+        var start = Place(head: head, file: earliest, offset: 0)
+        if let place = try known ?? find(head, marks, files) { start = place }
+        places = [start]
+        for file in marks.drop(while: { !$0.isSame(as: start.file) }) {
+            if !file.isSame(as: start.file) { start = Place(head: head, file: file, offset: 0) }
+            while let found = try read(start, files) {
+                places += found.items.map { Place(head: $0.item.head, file: file, offset: $0.end) }
+                if !found.items.isEmpty { return found.items.map(\.item) }
+                start.offset = found.end
+            }
         }
         return []
     }
 
-    /// Whether ``place`` is behind `head`, in a file that is there and is as long as it was.
-    private func isThere(
-        _ head: AuditHead, _ names: [(name: String, first: Int)], _ files: AuditFiles
-    ) throws(AuditError) -> Bool {
-        guard let place, place.head == head, names.contains(where: { $0.name == place.name }) else { return false }
-        return try files.open(place.name).size >= place.offset
+    private mutating func forget() -> [Item] {
+        places = []
+        return []
     }
 
     /// The place behind `head`; nil where the trail does not have it.
     private func find(
-        _ head: AuditHead, _ names: [(name: String, first: Int)], _ files: AuditFiles
+        _ head: AuditHead, _ marks: [AuditFileMark], _ files: AuditFiles
     ) throws(AuditError) -> Place? {
-        guard head.sequence > 0, let index = names.lastIndex(where: { $0.first <= head.sequence }) else { return nil }
+        guard head.sequence > 0, let index = marks.lastIndex(where: { $0.first <= head.sequence }) else { return nil }
         // A trail that was merged may have a number in several files.
-        for (name, _) in names[index...] {
-            var place = Place(head: head, name: name, offset: 0)
-            while true {
-                let (items, end) = try read(place, files) { $0 == head }
-                guard let last = items.last else { break }
+        for file in marks[index...] {
+            var place = Place(head: head, file: file, offset: 0)
+            while let (items, end) = try read(place, files) {
+                if let found = items.first(where: { $0.item.head == head }) {
+                    return Place(head: head, file: file, offset: found.end)
+                }
                 place.offset = end
-                if last.head == head { return place }
             }
         }
         return nil
     }
 
-    /// The records from `place` on, up to one that `isLast`, and where they end.
+    /// The records of the next whole lines from `place` on, each with where it ends, and where all end; nil without any
+    /// line.
     private func read(
-        _ place: Place, _ files: AuditFiles, until isLast: (AuditHead) -> Bool = { _ in false }
-    ) throws(AuditError) -> (items: [Item], end: Int) {
-        let bytes = try files.lines(of: place.name, from: place.offset, most: Self.most)
-        var (items, end) = ([Item](), place.offset)
+        _ place: Place, _ files: AuditFiles
+    ) throws(AuditError) -> (items: [(item: Item, end: Int)], end: Int)? {
+        let bytes = try files.lines(of: place.file.name, from: place.offset, most: most)
+        var items: [(item: Item, end: Int)] = []
         var start = bytes.startIndex
         while let stop = bytes[start...].firstIndex(of: 0x0A) {
             if let (record, digest) = AuditRecord.read(Array(bytes[start..<stop])) {
-                items.append(Item(record: record, digest: digest))
-                end = place.offset + stop + 1
-                if isLast(items[items.count - 1].head) { break }
+                items.append((Item(record: record, digest: digest), place.offset + stop + 1))
             }
             start = stop + 1
         }
-        return (items, end)
+        return start == 0 ? nil : (items, place.offset + start)
     }
 }

@@ -311,7 +311,11 @@ package final class Pipeline: Sendable {
             return outcome(exitCode: code, "ended by a second signal")
         }
         let verdict = verdict
-        auditDelivery?.finish()
+        if let auditDelivery, !control.isForced {
+            auditDelivery.finish()
+            _ = obey(signals, &controller, &service, nil, until: { auditDelivery.isDone })
+            auditDelivery.close()
+        }
         return verdict
     }
 

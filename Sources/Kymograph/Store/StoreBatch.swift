@@ -114,6 +114,23 @@ struct StoreBatch: Sendable {
         byteCount += later.byteCount
     }
 
+    /// What sinks have settled, and what they could not read: it may make the room that the rest waits for.
+    mutating func takeRelief() -> StoreBatch {
+        var relief = StoreBatch()
+        swap(&relief.settlements, &settlements)
+        // What is damaged is kept before it is settled.
+        swap(&relief.damaged, &damaged)
+        swap(&relief.hasTakenReceipts, &hasTakenReceipts)
+        return relief
+    }
+
+    /// Takes back what ``takeRelief()`` gave, before what came since.
+    mutating func putBack(_ relief: StoreBatch) {
+        settlements = relief.settlements + settlements
+        damaged.merge(relief.damaged) { $0 + $1 }
+        hasTakenReceipts = relief.hasTakenReceipts || hasTakenReceipts
+    }
+
     var isEmpty: Bool {
         units.isEmpty && settlements.isEmpty && deadLetters.isEmpty && tallies.isEmpty && damaged.isEmpty
             && letterChanges.isEmpty && !hasTakenReceipts && taken.isEmpty && payloads.isEmpty && sequences.isEmpty

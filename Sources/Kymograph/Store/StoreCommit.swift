@@ -128,7 +128,7 @@ struct StoreCommit: ~Copyable {
         try batch.sequences.write(db)
         if batch.hasTakenReceipts { try Settlement.dropLines(takenBy: store.receiptProgress, db) }
         try trim(db)
-        store.noteDropped(try retention.drop(now, db))
+        store.noteDropped(try retention.drop(store, now, db))
         return rows
     }
 

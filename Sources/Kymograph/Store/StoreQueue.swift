@@ -161,14 +161,7 @@ final class StoreQueue: Sendable {
 
     /// What sinks have settled, ahead of what waits with it: it may make the room that everything else waits for.
     func takeRelief() -> StoreBatch {
-        state.withLock { state in
-            var relief = StoreBatch()
-            swap(&relief.settlements, &state.batch.settlements)
-            // What is damaged is kept before it is settled.
-            swap(&relief.damaged, &state.batch.damaged)
-            swap(&relief.hasTakenReceipts, &state.batch.hasTakenReceipts)
-            return relief
-        }
+        state.withLock { $0.batch.takeRelief() }
     }
 
     /// Notes that `batch`, which goes up to `submitted`, is durable.

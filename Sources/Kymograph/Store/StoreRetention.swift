@@ -158,7 +158,8 @@ struct StoreRetention {
 
     /// Drops windows that have not changed for longer than the age. Gives the latest start of those that were dropped,
     /// by series.
-    mutating func drop(_ now: Instant, _ db: Database) throws -> [Int: Int64] {
+    mutating func drop(_ store: Store, _ now: Instant, _ db: Database) throws -> [Int: Int64] {
+        settings = store.settings
         // With each commit, as many may come with one.
         try dropOldPayloads(now, db)
         guard commits % StoreRetention.interval == 0 else { return [:] }

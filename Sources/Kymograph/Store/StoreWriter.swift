@@ -118,7 +118,7 @@ final class StoreWriter: Sendable {
                 control.pause(milliseconds: 100)
                 pulse.beat()
                 store.shrinkLog()
-                guard settle(&commit, now: now) else { return false }
+                guard settle(&commit, &batch, now: now) else { return false }
                 if !commit.makesRoom(batch.units), commit.makesRoom(batch.units + store.queue.waitingUnits) {
                     let (more, last) = store.queue.take()
                     batch.append(more)
@@ -136,17 +136,14 @@ final class StoreWriter: Sendable {
     }
 
     /// Commits what sinks have settled meanwhile, which makes room. False when that fails for good.
-    private func settle(_ commit: inout StoreCommit, now: Instant) -> Bool {
-        let relief = store.queue.takeRelief()
+    private func settle(_ commit: inout StoreCommit, _ batch: inout StoreBatch, now: Instant) -> Bool {
+        var relief = batch.takeRelief()
+        relief.append(store.queue.takeRelief())
         guard !relief.isEmpty else { return true }
         do throws(StoreError) {
             try commit.commit(relief, now: now)
         } catch {
-            store.queue.add { later in
-                later.settlements = relief.settlements + later.settlements
-                later.damaged.merge(relief.damaged) { $0 + $1 }
-                later.hasTakenReceipts = relief.hasTakenReceipts || later.hasTakenReceipts
-            }
+            batch.putBack(relief)
             return canWait(error)
         }
         settled(relief.settlements)

@@ -11,8 +11,8 @@ enum StoredPayloads {
     static let (table, index) = ("raw", "raw_device")
     /// Bytes of content from which on a row is not made longer.
     private static let mostBytes = 1 << 20
-    /// Bytes of rows after which no more are dropped at a time.
-    private static let mostDropped = 16 << 20
+    /// Bytes that are looked at, after which no more are dropped at a time; and what a row of the index counts as.
+    private static let (mostWork, bytesOfHour) = (16 << 20, 1_000)
 
     /// Whether there are payloads.
     static func exist(_ db: Database) throws -> Bool {
@@ -73,56 +73,56 @@ enum StoredPayloads {
 
     // MARK: Dropping
 
-    /// Drops the oldest rows that were written before `limit`, at most `most` of them and about 16 MiB; gives how many
-    /// rows went.
+    /// Drops the oldest rows that were written before `limit`, at most `most` of them, and no more when that was much
+    /// work; gives how many rows went.
     static func dropOldest(_ most: Int, before limit: Int64, _ db: Database) throws -> Int {
-        let rows = try Row.fetchAll(
-            db,
-            sql: """
-                SELECT number, length(body) FROM (SELECT number, at, body FROM raw ORDER BY number LIMIT ?2)
-                WHERE at < ?1
-                """, arguments: [limit, most])
-        var (count, bytes) = (0, 0)
-        for row in rows where bytes < mostDropped {
-            try drop(row[0], db)
+        let numbers = try Int64.fetchAll(
+            db, sql: "SELECT number FROM (SELECT number, at FROM raw ORDER BY number LIMIT ?2) WHERE at < ?1",
+            arguments: [limit, most])
+        var (count, work) = (0, 0)
+        for number in numbers where work < mostWork {
+            work += try drop(number, db)
             count += 1
-            bytes += row[1] as Int
         }
         return count
     }
 
-    private static func drop(_ number: Int64, _ db: Database) throws {
+    /// Drops a row; gives what that was of work, in bytes that were looked at.
+    private static func drop(_ number: Int64, _ db: Database) throws -> Int {
         let statement = try db.cachedStatement(sql: "SELECT codec, key_id, checksum, body FROM raw WHERE number = ?")
+        var work = 0
         if let content = try Row.fetchOne(statement, arguments: [number]).flatMap({ content(of: $0) }) {
+            work += content.count
             for (device, hours) in PayloadRow.devices(in: content) {
                 for hour in hours {
                     try db.cachedStatement(sql: "DELETE FROM raw_device WHERE device = ? AND hour = ? AND raw = ?")
                         .execute(arguments: [Data(device), hour, number])
                 }
+                work += hours.count * bytesOfHour
             }
         } else {
             // Whose it was is not known: all of the table is looked through, once for a damaged row.
             try db.cachedStatement(sql: "DELETE FROM raw_device WHERE raw = ?").execute(arguments: [number])
         }
         try db.cachedStatement(sql: "DELETE FROM raw WHERE number = ?").execute(arguments: [number])
+        return work
     }
 
     // MARK: Reading
 
-    /// Hands the content of each row that has readings of `device` in the hours from `first` to `last` to `body`, the
-    /// oldest row first, and nil for one that is damaged.
-    static func forEachRow(
-        of device: [UInt8], first: Instant, last: Instant, _ db: Database, _ body: ([UInt8]?) throws -> Void
-    ) throws {
-        guard try db.tableExists(table) else { return }
-        let rows = try Row.fetchCursor(
-            db,
-            sql: """
-                SELECT codec, key_id, checksum, body FROM raw WHERE number IN
-                    (SELECT raw FROM raw_device WHERE device = ?1 AND hour BETWEEN ?2 AND ?3)
-                ORDER BY number
-                """, arguments: [Data(device), PayloadSection.hour(of: first), PayloadSection.hour(of: last)])
-        while let row = try rows.next() { try body(content(of: row)) }
+    /// The numbers of the rows that have readings of `device` in the hours from `first` to `last`, the oldest row
+    /// first.
+    static func rows(of device: [UInt8], first: Instant, last: Instant, _ db: Database) throws -> [Int64] {
+        guard try db.tableExists(table) else { return [] }
+        return try Int64.fetchAll(
+            db, sql: "SELECT DISTINCT raw FROM raw_device WHERE device = ?1 AND hour BETWEEN ?2 AND ?3 ORDER BY raw",
+            arguments: [Data(device), PayloadSection.hour(of: first), PayloadSection.hour(of: last)])
+    }
+
+    /// The content of a row; nil where it is damaged. Empty for one that has gone.
+    static func content(ofRow number: Int64, _ db: Database) throws -> [UInt8]? {
+        let statement = try db.cachedStatement(sql: "SELECT codec, key_id, checksum, body FROM raw WHERE number = ?")
+        return try Row.fetchOne(statement, arguments: [number]).map { content(of: $0) } ?? []
     }
 
     private static func content(of row: Row) -> [UInt8]? {

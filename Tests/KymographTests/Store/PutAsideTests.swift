@@ -31,12 +31,12 @@ import Testing
             try insert(10, "noTemplate", db)
             try insert(most + 50, reason, db)
             var retention = StoreRetention(StoreSettings())
-            _ = try retention.drop(DurableRehearsal.start, db)
+            _ = try retention.drop(store, DurableRehearsal.start, db)
             #expect(try count(reason, db) == most + 50 && count("noTemplate", db) == 10)
             // Those that were replayed, and others, go as ever.
             try db.execute(sql: "UPDATE dead SET replayed = 1 WHERE reason = ?", arguments: [reason])
             try insert(20, "noTemplate", db)
-            _ = try retention.drop(DurableRehearsal.start, db)
+            _ = try retention.drop(store, DurableRehearsal.start, db)
             #expect(try count(reason, db) == most - 20 && count("noTemplate", db) == 20)
         }
     }

@@ -11,8 +11,10 @@ final class AuditDelivery: Sendable {
     private static let patientRefusals = 3
     /// Milliseconds between two looks at the trail.
     private static let interval: Int32 = 1_000
-    /// Milliseconds that what is left at the end may take.
-    private static let patience = 2_000
+    /// What is left at the end may take so long.
+    private static let patience = Duration.seconds(2)
+    /// Events after which it is noted how far the server has come.
+    private static let eventsOfNote = 50
 
     private struct State {
         var facts = AuditDeliveryFacts()
@@ -33,6 +35,7 @@ final class AuditDelivery: Sendable {
     private let bell: Doorbell
     private let state = Mutex(State())
     private let isEnding = Atomic(false)
+    private let endsAt = Mutex<ContinuousClock.Instant?>(nil)
     private let hasEnded = Atomic(false)
 
     /// From the trail in `dataDirectory` to `server`. Files are looked at here.
@@ -84,15 +87,20 @@ final class AuditDelivery: Sendable {
         }
     }
 
-    /// Sends what the trail has by now, if the server takes it within two seconds; the next start sends the rest.
+    /// Begins to end: sends what the trail has by now, if the server takes it; the next start sends the rest.
     func finish() {
+        endsAt.withLock { $0 = .now + Self.patience }
         isEnding.store(true, ordering: .releasing)
         bell.ring()
-        for _ in 0..<Self.patience / 5 where !hasEnded.load(ordering: .acquiring) { Wait.milliseconds(5) }
-        // Fails what is under way.
-        transport.close()
-        for _ in 0..<200 where !hasEnded.load(ordering: .acquiring) { Wait.milliseconds(5) }
     }
+
+    /// Whether it has ended, or has had two seconds for it.
+    var isDone: Bool {
+        hasEnded.load(ordering: .acquiring) || endsAt.withLock { $0.map { $0 < .now } ?? false }
+    }
+
+    /// Fails what is under way.
+    func close() { WorkerThread.start("kymo-audit-end") { [transport] in transport.close() } }
 
     // MARK: The thread
 
@@ -108,6 +116,8 @@ final class AuditDelivery: Sendable {
         var failures = 0
         /// How often the server has refused the record after the cursor's, each time after it was asked what it is.
         var refusals = 0
+        /// Records since it was noted how far the server has come.
+        var unnoted = 0
     }
 
     private func run() {
@@ -117,11 +127,12 @@ final class AuditDelivery: Sendable {
         while true {
             // Before the look: what is noted until it is set is seen then.
             let isLast = isEnding.load(ordering: .acquiring)
+            if isLast, isDone { return }
             switch round(&progress) {
             case .nothing:
                 if isLast { return }
                 rest(milliseconds: Self.interval)
-            case .sent: progress.failures = 0
+            case .sent: break
             case .failed(let wait):
                 // The next start goes on from here.
                 if isLast { return }
@@ -144,26 +155,54 @@ final class AuditDelivery: Sendable {
     }
 
     private func round(_ progress: inout Progress) -> Outcome {
-        guard let (items, known) = read(&progress) else { return .failed(wait: 0) }
+        guard let items = read(&progress) else { return .failed(wait: 0) }
         guard !items.isEmpty else { return .nothing }
-        if !progress.isAsked {
+        let isFresh = !progress.isAsked
+        if isFresh {
             if let failure = progress.server.ask() { return fail(failure) }
             progress.isAsked = true
         }
-        let outcome = send(items, &progress)
-        if let cursor = progress.cursor, cursor != known { note(cursor) }
-        return outcome
+        defer { note(&progress) }
+        for item in items {
+            guard !isEnding.load(ordering: .acquiring) || !isDone else { return .failed(wait: 0) }
+            if let failure = send(item, &progress, isFresh: isFresh) { return fail(failure) }
+        }
+        return .sent
     }
 
-    /// The next records, and the cursor behind which they are; nil when files cannot be read.
-    private func read(_ progress: inout Progress) -> (items: [AuditTail.Item], cursor: AuditCursor)? {
+    /// Sends one record's event; nil when it is done.
+    private func send(_ item: AuditTail.Item, _ progress: inout Progress, isFresh: Bool) -> AuditServer.Failure? {
+        switch progress.server.store(AuditEvent(item.record), id: item.digest) {
+        case .stored: noteSent()
+        case .refused(let reason):
+            // A proxy, or a certificate that has ended, may say so of everything: what the server says it is counts.
+            if isFresh { progress.refusals += 1 }
+            guard progress.refusals >= Self.patientRefusals else {
+                progress.isAsked = false
+                return AuditServer.Failure(kind: reason, message: "\(base) refuses an AuditEvent (\(reason))")
+            }
+            noteRefused(item, reason)
+        case .failed(let failure):
+            // It may be another server when it comes back.
+            progress.isAsked = false
+            return failure
+        }
+        (progress.refusals, progress.failures) = (0, 0)
+        progress.cursor?.head = item.head
+        progress.unnoted += 1
+        if progress.unnoted >= Self.eventsOfNote { note(&progress) }
+        return nil
+    }
+
+    /// The next records; nil when files cannot be read.
+    private func read(_ progress: inout Progress) -> [AuditTail.Item]? {
         let message: String
         do {
             let cursor = try progress.cursor ?? AuditCursor.read(in: dataDirectory, for: base)
             progress.cursor = cursor
             let items = try progress.tail.records(after: cursor.head)
             state.withLock { $0.fileTrouble = nil }
-            return (items, cursor)
+            return items
         } catch let error as AuditError {
             message = error.message
         } catch {
@@ -177,30 +216,10 @@ final class AuditDelivery: Sendable {
         return nil
     }
 
-    private func send(_ items: [AuditTail.Item], _ progress: inout Progress) -> Outcome {
-        for item in items {
-            switch progress.server.store(AuditEvent(item.record), id: item.digest) {
-            case .stored: noteSent()
-            case .refused(let reason):
-                progress.refusals += 1
-                // A proxy, or a certificate that has ended, may say so of everything.
-                guard progress.refusals >= Self.patientRefusals else {
-                    progress.isAsked = false
-                    return fail(AuditServer.Failure(kind: reason, message: "\(base) refuses an AuditEvent (\(reason))"))
-                }
-                noteRefused(item, reason)
-            case .failed(let failure):
-                // It may be another server when it comes back.
-                progress.isAsked = false
-                return fail(failure)
-            }
-            progress.refusals = 0
-            progress.cursor?.head = item.head
-        }
-        return .sent
-    }
-
-    private func note(_ cursor: AuditCursor) {
+    /// Notes how far the server has come.
+    private func note(_ progress: inout Progress) {
+        guard progress.unnoted > 0, let cursor = progress.cursor else { return }
+        progress.unnoted = 0
         var message: String?
         do throws(SystemError) { try cursor.write(in: dataDirectory) } catch { message = error.message }
         let isNew = state.withLock { state in

@@ -56,9 +56,17 @@ struct AuditServer {
         guard case .success(let response) = result, [400, 404, 405, 409, 410, 412, 422].contains(response.status) else {
             return judge(result)
         }
-        // It may have it already, and take no change of it; or somebody has deleted it there.
-        if case .success(let found) = send("GET", path, []) {
-            if found.status == 410 || found.status == 200 && isOfFHIR(found) { return .stored }
+        switch send("GET", path, []) {
+        case .failure(let failure): return .failed(failure)
+        case .success(let found):
+            // It has it already, and takes no change of it; or it was deleted there.
+            let node = JSONNode.answer(found.body)
+            let has = node?.child("resourceType")?.string == "AuditEvent" && node?.child("id")?.string == id
+            if found.status == 200, has { return .stored }
+            if found.status == 410, ServerOutcome(node) != nil { return .stored }
+            guard [403, 404, 405].contains(found.status) else {
+                return .failed(setUpFailure(found, "does not say whether it has an AuditEvent"))
+            }
         }
         return judge(send("POST", "/AuditEvent", event.resource(id: nil)))
     }
@@ -111,7 +119,17 @@ struct AuditServer {
         RetryTimes(now: WallClock.now(), longest: 600_000_000_000).retryAfter(response)
     }
 
+    /// Sends a request; once more with another token where the first one is refused.
     private func send(_ method: String, _ path: String, _ body: [UInt8]) -> Result<HTTPResponse, Failure> {
+        let (result, mayRenew) = sendOnce(method, path, body)
+        guard mayRenew, case .success(let response) = result, response.status == 401 else { return result }
+        return sendOnce(method, path, body).result
+    }
+
+    /// Sends a request; and whether there may be another token.
+    private func sendOnce(
+        _ method: String, _ path: String, _ body: [UInt8]
+    ) -> (result: Result<HTTPResponse, Failure>, mayRenew: Bool) {
         let authorized = AwaitedValue<Result<String?, AuthorizationFailure>>.waiting {
             authorizer.authorize(completion: $0)
         }
@@ -119,7 +137,8 @@ struct AuditServer {
         if !body.isEmpty { headers.append(("Content-Type", "application/fhir+json")) }
         let secret: String?
         switch authorized {
-        case .failure(let failure): return .failure(Failure(kind: "authorization", message: failure.message))
+        case .failure(let failure):
+            return (.failure(Failure(kind: "authorization", message: failure.message)), false)
         case .success(let value): secret = value
         }
         if let secret { headers.append(("Authorization", secret)) }
@@ -129,10 +148,10 @@ struct AuditServer {
         }
         switch reply {
         case .failure(let failure):
-            return .failure(Failure(kind: "\(failure.kind)", message: failure.message))
+            return (.failure(Failure(kind: "\(failure.kind)", message: failure.message)), false)
         case .success(let response):
             if response.status == 401 { authorizer.refused(secret) }
-            return .success(response)
+            return (.success(response), secret != nil)
         }
     }
 }
