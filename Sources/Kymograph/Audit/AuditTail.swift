@@ -44,7 +44,11 @@ struct AuditTail {
             place.head == head && marks.contains { $0.isSame(as: place.file) && $0.size >= place.offset }
         }
         var start = Place(head: head, file: earliest, offset: 0)
-        if let place = try known ?? find(head, marks, files) { start = place }
+        if let known {
+            start = known
+        } else if let found = try find(head, marks, files) {
+            start = found
+        }
         places = [start]
         for file in marks.drop(while: { !$0.isSame(as: start.file) }) {
             if !file.isSame(as: start.file) { start = Place(head: head, file: file, offset: 0) }

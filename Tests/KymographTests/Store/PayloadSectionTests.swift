@@ -139,8 +139,8 @@ import TrialSupport
             try salvage.run(into: db)
             var found: [[Given]] = []
             let at = Instant(nanoseconds: 5)
-            try StoredPayloads.forEachRow(of: series[0].device, first: at, last: at, db) { content in
-                found.append(content.map { Self.read($0).payloads } ?? [])
+            for number in try StoredPayloads.rows(of: series[0].device, first: at, last: at, db) {
+                found.append(try StoredPayloads.content(ofRow: number, db).map { Self.read($0).payloads } ?? [])
             }
             #expect(found == [[payload]])
             #expect(try StoredPayloads.dropOldest(10, before: .max, db) == 1)
