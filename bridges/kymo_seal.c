@@ -1,4 +1,6 @@
-#define _DEFAULT_SOURCE /* flock and fsync in C99 */
+#ifndef _DEFAULT_SOURCE
+#define _DEFAULT_SOURCE /* flock, fsync, ftruncate and pwrite in C99 */
+#endif
 
 #include "kymo_seal.h"
 
@@ -38,12 +40,15 @@ int kymo_seal_datagram(
     return is_done ? (int)(count + KYMO_SEAL_EXTRA_BYTES) : -1;
 }
 
-/* The file has 20 digits and a line feed, so that it is written over in one piece. */
-static int write_bound(int file, uint64_t bound) {
+/* The file has 20 digits and a line feed, so that it is written over in one piece. Of a new file, for which `size` is 0, what
+ * was written in part is cut off. Over a lower bound that is there, it is none that is lower still: nothing comes again. */
+static int write_bound(int file, uint64_t bound, off_t size) {
     char text[number_digits + 1];
     for (int place = number_digits - 1; place >= 0; place--, bound /= 10) text[place] = (char)('0' + bound % 10);
     text[number_digits] = '\n';
-    if (pwrite(file, text, sizeof text, 0) != (ssize_t)sizeof text) return errno ? -errno : -EIO;
+    ssize_t count = pwrite(file, text, sizeof text, 0);
+    if (count < 0) return -errno;
+    if (count < (ssize_t)sizeof text) return ftruncate(file, size) ? -errno : -EIO;
     return fsync(file) ? -errno : 0;
 }
 
@@ -52,7 +57,6 @@ static int read_bound(int file, uint64_t *bound) {
     ssize_t count = pread(file, text, sizeof text, 0);
     *bound = 0;
     if (count < 0) return -errno;
-    if (count == 0) return 0;
     if (count != number_digits + 1 || text[number_digits] != '\n') return -EINVAL;
     for (int place = 0; place < number_digits; place++) {
         uint64_t digit = (uint64_t)(text[place] - '0');
@@ -77,10 +81,21 @@ static int sync_folder(const char *path) {
     return code;
 }
 
-int kymo_sequence_open(struct kymo_sequence *sequence, const char *path, uint64_t step) {
-    int file = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+int kymo_sequence_create(const char *path) {
+    int file = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
     if (file < 0) return -errno;
-    struct kymo_sequence opened = {.file = file, .step = step ? step : 1};
+    int code = flock(file, LOCK_EX | LOCK_NB) ? -errno : write_bound(file, 0, 0);
+    if (!code) code = sync_folder(path);
+    /* It has given no number. */
+    if (code) unlink(path);
+    close(file);
+    return code;
+}
+
+int kymo_sequence_open(struct kymo_sequence *sequence, const char *path, uint64_t step) {
+    int file = open(path, O_RDWR | O_CLOEXEC);
+    if (file < 0) return -errno;
+    struct kymo_sequence opened = {.file = file, .step = step ? step : 1, .process = getpid()};
     int code = flock(file, LOCK_EX | LOCK_NB) ? -errno : read_bound(file, &opened.bound);
     if (!code) code = sync_folder(path);
     if (code) {
@@ -93,10 +108,11 @@ int kymo_sequence_open(struct kymo_sequence *sequence, const char *path, uint64_
 }
 
 int kymo_sequence_next(struct kymo_sequence *sequence, uint64_t *number) {
+    if (sequence->process != getpid()) return -EPERM;
     if (sequence->next == sequence->bound) {
         if (sequence->bound == UINT64_MAX) return -ERANGE;
         uint64_t left = UINT64_MAX - sequence->bound, step = sequence->step < left ? sequence->step : left;
-        int code = write_bound(sequence->file, sequence->bound + step);
+        int code = write_bound(sequence->file, sequence->bound + step, number_digits + 1);
         if (code) return code;
         sequence->bound += step;
     }

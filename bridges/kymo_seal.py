@@ -5,21 +5,25 @@
 
 As a program, it sends each line of standard input as a sealed datagram:
 
-    kymo_seal.py --key pump-3.key --sequence pump-3.sequence 192.0.2.1 5686
+    kymo_seal.py --new --key pump-3.key --sequence pump-3.sequence 192.0.2.1 5686
+
+with `--new` the first time that a key is used, and never again.
 
 A sequence number must never be used twice with one key, also not after a restart: whoever sees two datagrams of one number
-can read both, and forge others. `SequenceFile` keeps it.
+can read both, and forge others. `Sequence` keeps it.
 """
 
 import argparse
 import ctypes
 import ctypes.util
+import errno
 import fcntl
 import os
 import re
 import socket
 import stat
 import sys
+import threading
 
 #: What is added to a payload.
 EXTRA_BYTES = 30
@@ -88,47 +92,90 @@ def _encrypt(key, nonce, extra, payload):
         _LIBRARY.EVP_CIPHER_CTX_free(context)
 
 
-class SequenceFile:
-    """The sequence numbers of one key, in a file that no other process can use at the same time.
+def _write_bound(file, bound, size):
+    """Writes a bound in one piece. Of a new file, for which `size` is 0, what was written in part is cut off. Over a lower
+    bound that is there, it is none that is lower still: nothing comes again."""
+    if os.pwrite(file, b"%020d\n" % bound, 0) != 21:
+        os.ftruncate(file, size)
+        raise OSError(errno.EIO, "the sequence file was written in part")
+    os.fsync(file)
+
+
+def _sync_folder(path):
+    folder = os.open(os.path.dirname(os.path.abspath(path)), os.O_RDONLY)
+    try:
+        os.fsync(folder)
+    finally:
+        os.close(folder)
+
+
+class Sequence:
+    """The sequence numbers of one key, in a file that no other process can use at the same time. For any thread of the
+    process that has opened it, and for no process that it forks.
 
     They are reserved there STEP at a time, before they are used: a start goes on behind those that were reserved, and kymo
     takes numbers that leave some out.
     """
 
+    @classmethod
+    def create(cls, path, step=STEP):
+        """Makes the file, once for each key. Never in the place of one that was lost: its numbers would come again."""
+        try:
+            file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
+        except FileExistsError:
+            raise FileExistsError(
+                errno.EEXIST, "there is a sequence file already: leave --new out, or name another file for a new key",
+                path) from None
+        try:
+            _write_bound(file, 0, 0)
+            _sync_folder(path)
+        except BaseException:
+            # It has given no number.
+            os.unlink(path)
+            raise
+        finally:
+            os.close(file)
+        return cls(path, step)
+
     def __init__(self, path, step=STEP):
         if step < 1:
             raise ValueError("a step is 1 or more")
         self.path, self._step = path, step
-        self._file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        self._lock, self._process = threading.Lock(), os.getpid()
+        try:
+            self._file = os.open(path, os.O_RDWR | os.O_CLOEXEC)
+        except FileNotFoundError:
+            raise FileNotFoundError(
+                errno.ENOENT, "there is no sequence file: make one with --new (Sequence.create) for a key that was never "
+                "used, and give the device a new key if its file was lost", path) from None
         try:
             fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
             text = os.pread(self._file, 32, 0)
-            if text and not re.fullmatch(rb"[0-9]{20}\n", text):
-                raise ValueError(f"{path} does not hold a sequence number")
-            self._next = self._bound = int(text or b"0")
+            if not text:
+                raise ValueError(f"{path} is empty, and its sequence numbers are lost: give the device a new key, remove the "
+                                 "file and make one with --new")
+            self._next = self._bound = int(text) if re.fullmatch(rb"[0-9]{20}\n", text) else SEQUENCES
             if self._bound >= SEQUENCES:
-                raise ValueError(f"{path} does not hold a sequence number")
-            folder = os.open(os.path.dirname(os.path.abspath(path)), os.O_RDONLY)
-            try:
-                os.fsync(folder)
-            finally:
-                os.close(folder)
+                raise ValueError(f"{path} does not hold a sequence number: give the device a new key, and make a new file "
+                                 "with --new")
+            _sync_folder(path)
         except BaseException:
             os.close(self._file)
             raise
 
     def next(self):
         """The next number: to be used for one datagram alone."""
-        if self._next == self._bound:
-            bound = min(self._bound + self._step, SEQUENCES - 1)
-            if bound == self._bound:
-                raise ValueError(f"{self.path} has reached the last sequence number: the key is used up")
-            if os.pwrite(self._file, b"%020d\n" % bound, 0) != 21:
-                raise OSError(f"{self.path} cannot be written")
-            os.fsync(self._file)
-            self._bound = bound
-        self._next += 1
-        return self._next - 1
+        if os.getpid() != self._process:
+            raise RuntimeError(f"{self.path} is of the process that has forked this one: use another file and another key")
+        with self._lock:
+            if self._next == self._bound:
+                bound = min(self._bound + self._step, SEQUENCES - 1)
+                if bound == self._bound:
+                    raise ValueError(f"{self.path} has reached the last sequence number: the key is used up")
+                _write_bound(self._file, bound, 21)
+                self._bound = bound
+            self._next += 1
+            return self._next - 1
 
     def close(self):
         os.close(self._file)
@@ -146,18 +193,36 @@ def read_key(path):
     return int(match[1], 16), bytes.fromhex(match[2])
 
 
+class SendError(OSError):
+    """A datagram that was not sent."""
+
+
 class SealedSocket:
     """Sends payloads to one address, each sealed by one key."""
 
-    def __init__(self, host, port, key_path, sequence_path, step=STEP):
+    def __init__(self, host, port, key_path, sequence_path, step=STEP, new=False):
         self._key_id, self._key = read_key(key_path)
-        self._sequence = SequenceFile(sequence_path, step)
+        self._sequence = Sequence.create(sequence_path, step) if new else Sequence(sequence_path, step)
         family, kind, protocol, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_DGRAM)[0]
         self._socket = socket.socket(family, kind, protocol)
         self._socket.connect(address)
 
     def send(self, payload):
-        self._socket.send(seal(self._key_id, self._key, self._sequence.next(), payload))
+        """Sends a payload. SendError when the system does not take it; any other error is none of the network."""
+        try:
+            self._send(payload)
+        except SendError as failure:
+            if failure.errno != errno.ECONNREFUSED:
+                raise
+            # That was the answer to a datagram before this one, and this one has not left. Its number is used all the same.
+            self._send(payload)
+
+    def _send(self, payload):
+        datagram = seal(self._key_id, self._key, self._sequence.next(), payload)
+        try:
+            self._socket.send(datagram)
+        except OSError as error:
+            raise SendError(*error.args) from error
 
     def close(self):
         self._socket.close()
@@ -167,24 +232,44 @@ class SealedSocket:
 def parse(arguments):
     parser = argparse.ArgumentParser(description="Sends each line of standard input to kymo as a sealed datagram.")
     parser.add_argument("--key", required=True, metavar="FILE", help="a line 'key id:key', which nobody else may read")
-    parser.add_argument("--sequence", required=True, metavar="FILE", help="where the sequence number is kept; made if missing")
+    parser.add_argument("--sequence", required=True, metavar="FILE", help="where the sequence number is kept")
+    parser.add_argument("--new", action="store_true", help="make the file of the sequence number: only for a key that is new")
     parser.add_argument("host")
     parser.add_argument("port", type=int)
     return parser.parse_args(arguments)
 
 
+def send_lines(sender, lines):
+    """Sends each line; whether all were sent. One that cannot be is told, and the next one is tried."""
+    are_sent = True
+    for number, line in enumerate(lines, 1):
+        payload = line.rstrip(b"\r\n")
+        if not payload.strip():
+            continue
+        if len(payload) > PAYLOAD_BYTES:
+            error = f"it has {len(payload)} bytes, and a payload has at most {PAYLOAD_BYTES}"
+        else:
+            try:
+                sender.send(payload)
+                continue
+            except SendError as failure:
+                error = failure
+        print(f"kymo_seal: line {number} is not sent: {error}", file=sys.stderr, flush=True)
+        are_sent = False
+    return are_sent
+
+
 def main():
     options = parse(sys.argv[1:])
     try:
-        sender = SealedSocket(options.host, options.port, options.key, options.sequence)
-        for line in sys.stdin.buffer:
-            if line.strip():
-                sender.send(line.rstrip(b"\r\n"))
+        sender = SealedSocket(options.host, options.port, options.key, options.sequence, new=options.new)
+        are_sent = send_lines(sender, sys.stdin.buffer)
         sender.close()
     except BlockingIOError:
         sys.exit(f"kymo_seal: another process uses {options.sequence}")
     except (OSError, ValueError) as error:
         sys.exit(f"kymo_seal: {error}")
+    sys.exit(0 if are_sent else 1)
 
 
 if __name__ == "__main__":

@@ -42,7 +42,9 @@ static struct kymo_sealed_fault read_name(struct entry *entry, const uint8_t *li
     for (size_t place = start; place < count; place++)
         if (line[place] < 0x20 || line[place] == 0x7F || line[place] == ',')
             return at(place, "has a comma or control character in its name");
-    return at(0, NULL);
+    // Keys without a name are called so.
+    int is_id = entry->name_count == id_digits && first_other(line + start, id_digits) == id_digits;
+    return at(start, is_id ? "has a name of 8 hexadecimal digits, which may be the id of another key" : NULL);
 }
 
 /// Reads the digits of the key, which become its bytes.
@@ -116,6 +118,12 @@ static struct kymo_sealed_fault parse(struct kymo_sealed_keys *keys) {
         size_t count = end ? (size_t)(end - text) : keys->size - start;
         start += count + 1;
         number++;
+        // A file that is being written may end within a name, or before it.
+        if (!end)
+            return (struct kymo_sealed_fault){
+                .text = "is the last one and not complete: end it with a line break",
+                .line = number,
+                .column = (int)count + 1};
         if (count && text[count - 1] == '\r') count--;
         if (count == 0 || text[0] == '#') continue;
         struct entry entry = {.line = number};
@@ -124,7 +132,7 @@ static struct kymo_sealed_fault parse(struct kymo_sealed_keys *keys) {
         fault.line = number;
         if (fault.text) return fault;
     }
-    if (keys->count == 0) return (struct kymo_sealed_fault){.text = "holds no key"};
+    if (keys->count == 0) return at(0, NULL);
     struct kymo_sealed_fault fault = sort(keys, by_key, id_digits + 1, "repeats the key of another line");
     return fault.text ? fault : sort(keys, by_id, 0, "repeats the key id of another line");
 }
@@ -133,7 +141,7 @@ static struct kymo_sealed_fault parse(struct kymo_sealed_keys *keys) {
 static const char *read_text(struct kymo_sealed_keys *keys, int file) {
     struct stat status;
     if (fstat(file, &status) < 0) return "cannot be read";
-    if (status.st_size == 0) return "holds no key";
+    if (status.st_size == 0) return NULL;
     if (status.st_size > most_bytes) return "is longer than 8 MiB";
     keys->size = (size_t)status.st_size;
     keys->text = kymo_locked(keys->size);
@@ -175,6 +183,7 @@ int kymo_datagram_keys_count(const struct kymo_sealed_keys *keys) { return (int)
 
 int kymo_datagram_keys_find(const struct kymo_sealed_keys *keys, uint32_t id) {
     struct entry wanted = {.id = id};
+    if (keys->count == 0) return -1;
     const struct entry *found = bsearch(&wanted, keys->entries, keys->count, sizeof wanted, by_id);
     return found ? (int)(found - keys->entries) : -1;
 }

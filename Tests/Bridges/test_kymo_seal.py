@@ -1,6 +1,8 @@
 """The encoders of sealed datagrams in Python and C give the same bytes, those of AES-GCM by its definition, and keep their
 sequence numbers over restarts."""
 
+import errno
+import io
 import os
 import pathlib
 import random
@@ -8,7 +10,9 @@ import socket
 import subprocess
 import sys
 import tempfile
+import threading
 import unittest
+import unittest.mock
 
 from bridge_testing import BRIDGES
 import kymo_seal
@@ -106,17 +110,50 @@ def datagram(key_id, key, sequence, payload):
 
 
 PROGRAM = r"""
+#define _DEFAULT_SOURCE
 #include <errno.h>
 #include <inttypes.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
 #include "kymo_seal.h"
 
 /* seal ID SEQUENCE: the key and the payload from standard input, the datagram to standard output.
-   numbers FILE STEP COUNT: COUNT numbers of the file, one in a line. */
+   numbers FILE STEP COUNT: COUNT numbers of the file, one in a line.
+   create FILE: makes it. full FILE: makes it where nothing can be written beyond 10 bytes.
+   fork FILE: numbers of the file for a child, and for itself. */
+static int other(char **texts) {
+    struct kymo_sequence sequence;
+    struct rlimit limit = {10, 10};
+    uint64_t number;
+    int code, status = 0;
+    if (!strcmp(texts[1], "fork")) {
+        code = kymo_sequence_open(&sequence, texts[2], 8);
+        pid_t child = code ? 0 : fork();
+        if (!code && child == 0) _exit(kymo_sequence_next(&sequence, &number) == -EPERM ? 0 : 1);
+        if (!code) code = waitpid(child, &status, 0) == child && status == 0 ? kymo_sequence_next(&sequence, &number) : -EDOM;
+    } else {
+        signal(SIGXFSZ, SIG_IGN);
+        if (!strcmp(texts[1], "full")) setrlimit(RLIMIT_FSIZE, &limit);
+        code = kymo_sequence_create(texts[2]);
+    }
+    if (code) fprintf(stderr, "%s\n", strerror(-code));
+    return code ? 1 : 0;
+}
+
 int main(int count, char **texts) {
     static uint8_t in[70000], out[70000];
+    if (count == 4 && !strcmp(texts[1], "place")) {
+        size_t size = fread(in, 1, sizeof in, stdin);
+        memcpy(out + 14, in + 16, size - 16);
+        int length = kymo_seal_datagram((uint32_t)strtoul(texts[2], 0, 10), in, strtoull(texts[3], 0, 10), out + 14,
+                                        size - 16, out, sizeof out);
+        return length < 0 || fwrite(out, 1, (size_t)length, stdout) != (size_t)length;
+    }
     if (count == 4 && !strcmp(texts[1], "seal")) {
         size_t size = fread(in, 1, sizeof in, stdin);
         int length = kymo_seal_datagram((uint32_t)strtoul(texts[2], 0, 10), in, strtoull(texts[3], 0, 10), in + 16,
@@ -125,6 +162,7 @@ int main(int count, char **texts) {
         fwrite(out, 1, (size_t)length, stdout);
         return kymo_seal_datagram(1, in, 1, in, 1, out, 30) == -1 ? 0 : 2;
     }
+    if (count == 3) return other(texts);
     struct kymo_sequence sequence;
     int code = kymo_sequence_open(&sequence, texts[2], strtoull(texts[3], 0, 10));
     for (int left = atoi(texts[4]); !code && left > 0; left--) {
@@ -160,6 +198,11 @@ class EncoderTests(unittest.TestCase):
         done = subprocess.run([self.path / "program", "numbers", self.path / name, str(step), str(count)],
                               capture_output=True, text=True, check=False)
         return [int(line) for line in done.stdout.split()], done.stderr.strip()
+
+    def other(self, command, name):
+        """What the program says."""
+        done = subprocess.run([self.path / "program", command, self.path / name], capture_output=True, text=True, check=False)
+        return done.stderr.strip()
 
     def test_reference(self):
         # Test case 4 of "The Galois/Counter Mode of Operation (GCM)", McGrew and Viega.
@@ -201,13 +244,14 @@ class EncoderTests(unittest.TestCase):
     def test_numbers_outlast_restarts(self):
         """No number comes twice, by whichever encoder, and however it ends."""
         seen = []
+        kymo_seal.Sequence.create(self.path / "both").close()
         for turn in range(4):
             numbers, _ = self.numbers("both", 8, 3)
             seen += numbers
-            file = kymo_seal.SequenceFile(self.path / "both", step=5)
+            file = kymo_seal.Sequence(self.path / "both", step=5)
             seen += [file.next() for _ in range(7)]
             with self.assertRaises(BlockingIOError):
-                kymo_seal.SequenceFile(self.path / "both")
+                kymo_seal.Sequence(self.path / "both")
             self.assertIn("unavailable", self.numbers("both", 8, 1)[1])
             # As after SIGKILL: nothing is written at the end.
             os.close(file._file)
@@ -215,18 +259,92 @@ class EncoderTests(unittest.TestCase):
         self.assertEqual(seen, sorted(set(seen)))
         self.assertEqual((self.path / "both").stat().st_mode & 0o777, 0o600)
 
+    def test_files_are_made_once(self):
+        """A file that is missing or empty is none to begin again with, and one that is there is not made anew."""
+        with self.assertRaisesRegex(FileNotFoundError, "--new"):
+            kymo_seal.Sequence(self.path / "none")
+        self.assertEqual(self.numbers("none", 8, 1), ([], "No such file or directory"))
+        self.assertFalse((self.path / "none").exists())
+        (self.path / "empty").write_bytes(b"")
+        with self.assertRaisesRegex(ValueError, "give the device a new key"):
+            kymo_seal.Sequence(self.path / "empty")
+        self.assertEqual(self.numbers("empty", 8, 1), ([], "Invalid argument"))
+        for name in ("empty", "by-c"):
+            self.assertEqual(self.other("create", name), "File exists" if name == "empty" else "")
+            with self.assertRaisesRegex(FileExistsError, "already"):
+                kymo_seal.Sequence.create(self.path / name)
+        self.assertEqual((self.path / "by-c").read_bytes(), b"%020d\n" % 0)
+        self.assertEqual((self.path / "by-c").stat().st_mode & 0o777, 0o600)
+        file = kymo_seal.Sequence.create(self.path / "by-python")
+        self.assertEqual((self.path / "by-python").read_bytes(), b"%020d\n" % 0)
+        self.assertEqual(file.next(), 0)
+        file.close()
+        self.assertEqual(self.other("create", "by-python"), "File exists")
+        self.assertEqual(self.numbers("by-c", 8, 2), ([0, 1], ""))
+
+    def test_what_was_written_in_part(self):
+        """Of a new file nothing is left; in the place of a bound there is none that is lower."""
+        self.assertEqual(self.other("full", "full"), "Input/output error")
+        self.assertFalse((self.path / "full").exists())
+        write = os.pwrite
+        with unittest.mock.patch("os.pwrite", lambda file, text, place: write(file, text[:10], place)):
+            with self.assertRaisesRegex(OSError, "in part"):
+                kymo_seal.Sequence.create(self.path / "part")
+        self.assertFalse((self.path / "part").exists())
+        for cut in range(21):
+            path = self.path / f"part-{cut}"
+            path.write_bytes(b"%020d\n" % 199)
+            file = kymo_seal.Sequence(path, step=7)
+            with unittest.mock.patch("os.pwrite", lambda file, text, place, cut=cut: write(file, text[:cut], place)):
+                with self.assertRaisesRegex(OSError, "in part"):
+                    file.next()
+            file.close()
+            file = kymo_seal.Sequence(path)
+            self.assertGreaterEqual(file.next(), 199)
+            file.close()
+
+    def test_threads_and_forks(self):
+        file = kymo_seal.Sequence.create(self.path / "threads", step=3)
+        seen = []
+        threads = [threading.Thread(target=lambda: seen.extend([file.next() for _ in range(500)])) for _ in range(4)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        self.assertEqual(sorted(seen), list(range(2_000)))
+        child = os.fork()
+        if child == 0:
+            code = 1
+            try:
+                file.next()
+            except RuntimeError:
+                code = 0
+            finally:
+                os._exit(code)
+        self.assertEqual(os.waitpid(child, 0), (child, 0))
+        self.assertEqual(file.next(), 2_000)
+        file.close()
+        self.other("create", "forks")
+        self.assertEqual(self.other("fork", "forks"), "")
+
+    def test_in_place(self):
+        """The payload may begin where it is encrypted."""
+        self.assertEqual(
+            subprocess.run([self.path / "program", "place", str(KEY_ID), str(SEQUENCE)], input=KEY + b"in place",
+                           capture_output=True, check=True).stdout, datagram(KEY_ID, KEY, SEQUENCE, b"in place"))
+
     def test_last_numbers(self):
         for name, text in [("short", b"12\n"), ("text", b"0000000000000000000x\n"), ("beyond", b"18446744073709551616\n"),
                            ("more", b"00000000000000000001\n\n")]:
             (self.path / name).write_bytes(text)
             with self.assertRaises(ValueError):
-                kymo_seal.SequenceFile(self.path / name)
+                kymo_seal.Sequence(self.path / name)
             self.assertEqual(self.numbers(name, 1, 1), ([], "Invalid argument"))
         last = (1 << 64) - 1
         for name in ("python", "c"):
             (self.path / name).write_bytes(b"%020d\n" % (last - 2))
         self.assertEqual(self.numbers("c", 256, 3), ([last - 2, last - 1], "Numerical result out of range"))
-        file = kymo_seal.SequenceFile(self.path / "python")
+        file = kymo_seal.Sequence(self.path / "python")
         self.assertEqual([file.next(), file.next()], [last - 2, last - 1])
         with self.assertRaisesRegex(ValueError, "used up"):
             file.next()
@@ -247,10 +365,48 @@ class EncoderTests(unittest.TestCase):
             self.assertNotIn(KEY.hex().encode(), done.stderr)
             self.assertEqual(done.returncode, 1)
             key.chmod(0o600)
+            done = subprocess.run(command, input=b"one\n", capture_output=True, check=False)
+            self.assertIn(b"there is no sequence file", done.stderr)
+            self.assertEqual(done.returncode, 1)
             for first in (0, kymo_seal.STEP):
-                subprocess.run(command, input=b"one\n\ntwo\r\n", check=True)
+                more = ["--new"] if first == 0 else []
+                subprocess.run(command + more, input=b"one\n\ntwo\r\n", check=True)
                 for number, payload in enumerate([b"one", b"two"], first):
                     self.assertEqual(receiver.recv(1000), datagram(KEY_ID, KEY, number, payload))
+            done = subprocess.run(command + ["--new"], input=b"one\n", capture_output=True, check=False)
+            self.assertIn(b"already", done.stderr)
+            # One that is too long is told and left out.
+            text = b"one\n" + b"x" * (kymo_seal.PAYLOAD_BYTES + 1) + b"\ntwo\n"
+            done = subprocess.run(command, input=text, capture_output=True, check=False)
+            self.assertEqual((done.returncode, done.stderr.count(b"\n")), (1, 1))
+            self.assertIn(b"line 2 is not sent: it has 65478 bytes", done.stderr)
+            for number, payload in enumerate([b"one", b"two"], 2 * kymo_seal.STEP):
+                self.assertEqual(receiver.recv(1000), datagram(KEY_ID, KEY, number, payload))
+
+    def test_failures_of_the_network(self):
+        """A refusal that answers an earlier datagram costs none; what is not sent is told, and the next line goes on."""
+        key = self.path / "network.key"
+        key.write_text(f"{KEY_ID:08x}:{KEY.hex()}\n")
+        key.chmod(0o600)
+        sender = kymo_seal.SealedSocket("127.0.0.1", 9, key, self.path / "network.sequence", new=True)
+        refused, unreachable = (OSError(code, os.strerror(code)) for code in (errno.ECONNREFUSED, errno.ENETUNREACH))
+        sent, answers = [], [refused, None, unreachable, None, refused, refused, None]
+
+        def send(data):
+            answer = answers.pop(0)
+            sent.append((data, answer is None))
+            if answer:
+                raise answer
+        sender._socket.close()
+        sender._socket = unittest.mock.Mock(send=send)
+        with unittest.mock.patch("sys.stderr", io.StringIO()) as said:
+            self.assertFalse(kymo_seal.send_lines(sender, [b"a\n", b"b\n", b"c\n", b"d\n", b"e\n"]))
+        self.assertEqual([line.split(":")[1] for line in said.getvalue().splitlines()],
+                         [" line 2 is not sent", " line 4 is not sent"])
+        self.assertEqual([data for data, is_sent in sent],
+                         [datagram(KEY_ID, KEY, number, text) for number, text in enumerate([b"a", b"a", b"b", b"c", b"d",
+                                                                                            b"d", b"e"])])
+        sender.close()
 
 
 if __name__ == "__main__":

@@ -27,8 +27,8 @@ struct kymo_sealed_fault {
     int column;
 };
 
-/// Reads lines `key id:key` or `key id:key:name`, id and key as hexadecimal digits, from an open file. Null when
-/// something is wrong, which `fault` says.
+/// Reads lines `key id:key` or `key id:key:name`, id and key as hexadecimal digits, from an open file, which may hold
+/// none. Null when something is wrong, which `fault` says.
 struct kymo_sealed_keys *kymo_datagram_keys_read(int file, struct kymo_sealed_fault *fault);
 /// Wipes keys.
 void kymo_datagram_keys_free(struct kymo_sealed_keys *keys);

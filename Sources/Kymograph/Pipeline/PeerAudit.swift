@@ -4,11 +4,14 @@ import KymographCore
 enum PeerAudit {
     private static let reasons: [Rejection] = [.deviceNotAllowed, .patientNotAllowed, .rateLimited, .unknownPeer]
 
+    /// Of datagrams with numbers of before: a network delivers twice, too, and late. They are counted alone.
+    private static let ofTheNetwork: [Rejection] = [.sequenceRepeated, .sequenceStale]
+
     /// Notes that something of the peer called `name` was refused at `source`, if `reason` is one of peers; nil for a
     /// sender that is none of the list, or has shown no key.
     static func note(_ reason: Rejection, of name: String?, source: String, to control: PipelineControl) {
         let isOfPeers = reasons.contains(reason) && (name != nil || reason == .unknownPeer)
-        guard isOfPeers || reason.isUnproven else { return }
+        guard isOfPeers || reason.isUnproven, !ofTheNetwork.contains(reason) else { return }
         let stranger =
             reason.isUnproven ? "a sender that has shown no key" : "a sender that is none of the list of peers"
         let who = name.map { "the peer \($0)" } ?? stranger

@@ -58,6 +58,11 @@ struct SalvagedTable {
     /// The place of the body among the columns, after codec, key and checksum.
     var body: Int? { columns.contains("checksum") ? columns.firstIndex(of: "body") : nil }
 
+    /// Whether a row is one that a start can use: of sequence numbers, one that cannot be read lets no store open.
+    func isUsable(_ values: [DatabaseValue]) -> Bool {
+        name != SequenceWindow.table || [KeyPrint: SequenceWindow].entry(values) != nil
+    }
+
     /// Whether a row's body is what was stored.
     static func isWhole(_ values: [DatabaseValue], bodyAt place: Int) -> Bool {
         guard let codec = Int.fromDatabaseValue(values[place - 3]), let key = Int.fromDatabaseValue(values[place - 2]),

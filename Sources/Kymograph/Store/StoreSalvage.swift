@@ -23,6 +23,8 @@ struct StoreSalvage {
     private var losesBundles = false
     /// Whether transactions are missing without a trace.
     private var isBehind = false
+    /// Whether the damaged database had sequence numbers of sealed datagrams, or may have had.
+    private var hasSequences = false
     /// What of an earlier version's rows is no entry of this one's.
     private var migration = MigrationOutcome()
     /// The version of the damaged database's tables.
@@ -49,6 +51,7 @@ struct StoreSalvage {
         // Without a transaction, which the first error would end.
         try source.unsafeRead { old in
             let all = try SalvagedTable.all(of: target, from: old, expected: try expected())
+            hasSequences = all.contains { $0.name == SequenceWindow.table }
             // What is in quarantine already keeps its numbers.
             for table in all where table.name == "quarantine" { try copy(table, old, target) }
             for table in all where table.name != "quarantine" && !isMade(table) { try copy(table, old, target) }
@@ -165,6 +168,11 @@ struct StoreSalvage {
                 if table.name == StoredPayloads.table { return }
                 return try quarantine(values, table, place, target)
             }
+            guard table.isUsable(values) else {
+                lost[table.name, default: 0] += 1
+                torn.insert(table.name)
+                return
+            }
             try target.cachedStatement(sql: table.insertion).execute(arguments: StatementArguments(values))
             saved += target.changesCount
         } catch let error as DatabaseError {
@@ -258,7 +266,8 @@ struct StoreSalvage {
         if torn.contains(StoredRetraction.table) {
             text += "; what was taken back is not all known: a reading that was, and comes again, may be taken"
         }
-        if torn.contains(SequenceWindow.table) {
+        // Numbers of transactions that are lost are lost with them.
+        if torn.contains(SequenceWindow.table) || hasSequences && (lostTransactions > 0 || isBehind) {
             text += "; the sequence numbers of sealed datagrams are not all known, and old ones may be taken again: "
             text += "give their senders new keys"
         }

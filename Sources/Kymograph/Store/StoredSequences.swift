@@ -25,12 +25,20 @@ extension [KeyPrint: SequenceWindow] {
     static func stored(_ db: Database) throws -> Self {
         var windows: Self = [:]
         for row in try Row.fetchAll(db, sql: "SELECT key, highest, seen FROM \(SequenceWindow.table)") {
-            let (key, highest, seen): (Data, Int64, Data) = (row[0], row[1], row[2])
-            guard let window = SequenceWindow(highest: UInt64(bitPattern: highest), bytes: [UInt8](seen)) else {
+            guard let (key, window) = entry(Array(row.databaseValues)) else {
                 throw StoreError(.damaged, "the sequence numbers of sealed datagrams are damaged")
             }
-            windows[KeyPrint([UInt8](key))] = window
+            windows[key] = window
         }
         return windows
+    }
+
+    /// A key and its numbers, of a row with `key`, `highest` and `seen`; nil when it is damaged.
+    static func entry(_ values: [DatabaseValue]) -> (key: KeyPrint, window: SequenceWindow)? {
+        guard values.count == 3, let key = Data.fromDatabaseValue(values[0]), key.count == KeyPrint.size,
+            let highest = Int64.fromDatabaseValue(values[1]), let seen = Data.fromDatabaseValue(values[2]),
+            let window = SequenceWindow(highest: UInt64(bitPattern: highest), bytes: [UInt8](seen))
+        else { return nil }
+        return (KeyPrint([UInt8](key)), window)
     }
 }

@@ -53,11 +53,13 @@ import Testing
         let key = Self.key
         let long = String(repeating: "n", count: 129)
         let other = String(key.reversed())
+        let half = "the line is the last one and not complete: end it with a line break"
         let cases: [(text: String, message: String)] = [
             ("", "holds no key"), ("# nothing\n\n", "holds no key"),
             ("0000000a\n", ":1:9: the line must have a ':' after 8 digits of key id"),
             ("\n0000000:\(key)\n", ":2:8: the line must begin with a key id of 8 hexadecimal digits"),
             ("pump-1:\(key)\n", ":1:1: the line must begin with a key id of 8 hexadecimal digits"),
+            ("# a\n0000000a:\(key):pump-1", ":2:49: \(half)"), ("0000000a:\(key)\n# wa", ":2:5: \(half)"),
             ("0000000aa:\(key)\n", ":1:9: the line must have a ':' after 8 digits of key id"),
             (
                 "0000000a:\(key.dropLast())\n",
@@ -65,9 +67,10 @@ import Testing
             ),
             ("0000000a:\(key)0\n", ":1:42: the line must have a key of 32 hexadecimal digits after the key id"),
             ("0000000a:\(key.dropLast())g\n", ":1:41: the line must have a key of 32 hexadecimal digits"),
-            ("0000000a:" + String(repeating: "0", count: 32), ":1:10: the line has a key of zeros"),
+            ("0000000a:" + String(repeating: "0", count: 32) + "\n", ":1:10: the line has a key of zeros"),
             ("0000000a:\(key):\n", ":1:43: the line has no name after the second ':'"),
             ("0000000a:\(key):\(long)\n", ":1:43: the line has a name of more than 128 bytes"),
+            ("0000000a:\(key):0000000B\n", ":1:43: the line has a name of 8 hexadecimal digits"),
             ("0000000a:\(key):pump\t1\n", ":1:47: the line has a comma or control character in its name"),
             ("0000000a:\(key):a, the peer b\n", ":1:44: the line has a comma or control character in its name"),
             ("0000000a:\(key)\r\n0000000A:\(other)\n", ":2:1: the line repeats the key id of another line"),
@@ -84,13 +87,21 @@ import Testing
         for said in try mistakes(["sealedKeyFile: \(keys("0000000a:\(key)\n", mode: 0o644))"]) {
             #expect(said.contains("run 'chmod 600' on it"), "\(said)")
         }
-        for said in try mistakes(["sealedKeyFile: \(folder.file("none"))"]) {
-            #expect(said.contains("cannot be read"), "\(said)")
-        }
-        let good = keys("# ward 3\n\n0000000A:\(key):Pümpe 3: left\r\nffffffff:\(other)")
+        let good = keys("# ward 3\n\n0000000A:\(key):Pümpe 3: left\r\nffffffff:\(other)\n")
         let file = folder.write("good.yaml", "sources:\n\(TLSText.source("udp", ["sealedKeyFile: \(good)"]))\n")
         let done = try Kymo.run(["check", "--config", file])
         #expect(done.end == .exit(0), "\(done.error)")
+    }
+
+    /// A file that is being replaced is no mistake of settings: whoever starts the process starts it again.
+    @Test func aFileThatIsMissing() throws {
+        let source = TLSText.source("udp", ["sealedKeyFile: \(folder.file("none"))"])
+        let file = folder.write("missing.yaml", "sources:\n\(source)\n")
+        for command in ["check", "run"] {
+            let done = try Kymo.run([command, "--config", file])
+            #expect(done.end == .exit(71), "\(command): \(done.error)")
+            #expect((done.error + done.text).contains("cannot be read"), "\(done.error)")
+        }
     }
 
     /// A name that is not UTF-8 is none.

@@ -84,6 +84,10 @@ import TrialSupport
         #expect(balance.accepted == 1 && balance.rejected == 5 && balance.isClosed)
         let expected = ["notSealed": 1, "sealBroken": 1, "sequenceStale": 1, "sequenceRepeated": 1, "noTemplate": 1]
         #expect(balance.reasons == expected)
+        // A network delivers twice and late: only what no key has sealed is in the audit trail.
+        let text = door.run.errorText
+        for reason in ["notSealed", "sealBroken"] { #expect(text.contains("is refused: \(reason)"), "\(text)") }
+        #expect(!text.contains("is refused: sequence"), "\(text)")
         // What has come before is counted alone.
         #expect(try letters().count == 4)
         let place = [
@@ -177,6 +181,32 @@ import TrialSupport
         #expect(balance.reasons["sealBroken"] ?? 0 >= 1)
         #expect(Set(balance.reasons.keys) == ["unknownKey", "sealBroken"], "\(balance.reasons)")
         #expect(balance.accepted > 4)
+    }
+
+    /// The only key can be withdrawn; a file that is missing withdraws nothing.
+    @Test func theOnlyKeyIsWithdrawn() throws {
+        let door = try door([Self.first])
+        let client = try DatagramClient(port: door.port)
+        func send(_ number: Int) throws {
+            client.send(Self.first.seal(Readings.heartRate(second: number), sequence: UInt64(number)))
+            try wait(for: number + 1, at: door)
+        }
+        func waitFor(_ text: String) throws {
+            try Waiting.until("'\(text)' in: \(door.run.errorText)") { door.run.errorText.contains(text) }
+        }
+        try send(0)
+        // Comments alone.
+        _ = write([])
+        try waitFor("were read again: there are 0")
+        try send(1)
+        let file = write([Self.first])
+        try waitFor("were read again: there are 1")
+        try send(2)
+        unsafe unlink(file)
+        try waitFor("the former keys stay in use: \(file) cannot be read")
+        try send(3)
+        let balance = try door.balance()
+        #expect(balance.isClosed && balance.accepted == 3 && balance.reasons == ["unknownKey": 1], "\(balance)")
     }
 
     // MARK: Restarts

@@ -191,6 +191,33 @@ import TrialSupport
         #expect(back.rejects.map(\.reason) == [.sequenceRepeated])
     }
 
+    /// A file without keys is a mistake, unless all of them may have been withdrawn.
+    @Test(arguments: ["", "# none\n\n"]) func filesWithoutKeys(text: String) throws {
+        let path = folder.write("none.keys", text)
+        unsafe chmod(path, 0o600)
+        #expect(throws: SecretFault.self) { try DatagramKeys(path) }
+        let keys = try DatagramKeys(path, mayBeNone: true)
+        #expect(keys.all.isEmpty && keys.place(of: 0) == nil)
+        let socket = SealedSocket()
+        socket.follow(try DatagramKeys(write([Self.key(1)])), nil, SequenceBook())
+        socket.follow(keys, nil, SequenceBook())
+        guard case .refused(.unknownKey) = Self.key(1).seal("", sequence: 0).withByteView({ socket.route($0) }) else {
+            Issue.record("a key that was withdrawn is known")
+            return
+        }
+    }
+
+    /// What is cut within its last line could give a key another name.
+    @Test func halfWrittenFiles() throws {
+        let line = Self.key(1, name: "pump-12").line
+        for count in 1..<line.utf8.count {
+            let path = folder.write("half.keys", Self.key(2).line + line.prefix(count))
+            unsafe chmod(path, 0o600)
+            let fault = #expect(throws: SecretFault.self) { try DatagramKeys(path) }
+            #expect(fault?.message.contains(":2:\(count + 1): the line is the last one and not complete") ?? false)
+        }
+    }
+
     /// A list of peers knows senders by the names of their keys, and by nothing else.
     @Test func peersByTheirKeys() throws {
         let keys = [Self.key(1, name: "pump-1"), Self.key(2, name: "pump-2"), Self.key(3)]

@@ -100,6 +100,47 @@ import Testing
         #expect(throws: StoreError.self) { try Store(path: scratch.path) }
     }
 
+    /// A repair leaves out a row with which no store would open, and says so.
+    @Test(arguments: ["seen = x'00'", "key = x'01'", "highest = x'02'"]) func aDamagedRowIsLeftOut(
+        damage: String
+    ) throws {
+        try open { store in
+            #expect(store.queue.sequences.page(of: Self.one).take(1) == .new)
+            try commit(store)
+            try store.pool.write { try $0.execute(sql: "UPDATE sealed SET \(damage)") }
+            #expect(throws: StoreError.self) { try store.pool.read { try [KeyPrint: SequenceWindow].stored($0) } }
+            #expect(store.queue.sequences.page(of: Self.other).take(4) == .new)
+            try commit(store)
+            let (found, summary) = try salvage(store, lostTransactions: 0)
+            #expect(found.count == 1 && found[Self.other]?.highest == 4)
+            #expect(summary.contains("an unknown number of sealed"), "\(summary)")
+            #expect(summary.contains("give their senders new keys"), "\(summary)")
+        }
+    }
+
+    /// Numbers of transactions that are lost are lost with them.
+    @Test(arguments: [(0, 0), (1, 0), (0, 5)]) func aRepairOfLostTransactions(count: Int, marked: Int) throws {
+        try open { store in
+            // A database that is behind its mark has lost some without a trace.
+            try StoreMark(store.directory).write(StoreCounts(received: marked, kept: marked))
+            let summary = try salvage(store, lostTransactions: count).summary
+            #expect(summary.contains("give their senders new keys") == (count + marked > 0), "\(summary)")
+        }
+    }
+
+    private func salvage(
+        _ store: Store, lostTransactions: Int
+    ) throws -> (found: [KeyPrint: SequenceWindow], summary: String) {
+        var salvage = StoreSalvage(store.directory, now: WallClock.now(), lostTransactions: lostTransactions)
+        let target = try DatabaseQueue()
+        try StoreSchema.prepare(target)
+        let found = try target.write { db in
+            try salvage.run(into: db)
+            return try [KeyPrint: SequenceWindow].stored(db)
+        }
+        return (found, salvage.summary)
+    }
+
     /// A repair keeps what can be read; what cannot be is said.
     @Test(arguments: [true, false]) func aRepair(isReadable: Bool) throws {
         try open { store in
@@ -108,15 +149,9 @@ import Testing
             if !isReadable {
                 try store.pool.write { try $0.execute(sql: "DROP TABLE sealed; CREATE TABLE sealed (unreadable)") }
             }
-            var salvage = StoreSalvage(store.directory, now: WallClock.now(), lostTransactions: 0)
-            let target = try DatabaseQueue()
-            try StoreSchema.prepare(target)
-            let found = try target.write { db in
-                try salvage.run(into: db)
-                return try [KeyPrint: SequenceWindow].stored(db)
-            }
+            let (found, summary) = try salvage(store, lostTransactions: 0)
             #expect(found[Self.one]?.highest == (isReadable ? 9 : nil))
-            #expect(salvage.summary.contains("give their senders new keys") != isReadable, "\(salvage.summary)")
+            #expect(summary.contains("give their senders new keys") != isReadable, "\(summary)")
         }
     }
 }

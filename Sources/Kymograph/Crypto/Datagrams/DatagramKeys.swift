@@ -22,16 +22,16 @@ package final class DatagramKeys: Sendable {
     nonisolated(unsafe) private let secret: OpaquePointer
     private let lock = Mutex(())
 
-    /// Reads the file at `path`: lines `key id:key` or `key id:key:name`.
+    /// Reads the file at `path`: lines `key id:key` or `key id:key:name`, which `mayBeNone` when all are withdrawn.
     ///
     /// - Throws: ``SecretFault`` when others can read it, or it has something else; with the place, and nothing of what
     ///   is in it.
-    package convenience init(_ path: String) throws(SecretFault) {
-        try self.init(SecretFile(path).opened().0, path)
+    package convenience init(_ path: String, mayBeNone: Bool = false) throws(SecretFault) {
+        try self.init(SecretFile(path).opened().0, path, mayBeNone: mayBeNone)
     }
 
     /// Reads an open file, which messages call `path`.
-    init(_ file: Descriptor, _ path: String) throws(SecretFault) {
+    init(_ file: Descriptor, _ path: String, mayBeNone: Bool = false) throws(SecretFault) {
         var fault = unsafe kymo_sealed_fault()
         // Safe: it reads from the descriptor, which is open; the fault's text is a constant.
         guard let secret = unsafe kymo_datagram_keys_read(file.raw, &fault) else {
@@ -42,6 +42,10 @@ package final class DatagramKeys: Sendable {
         }
         var all: [Key] = []
         let count = unsafe kymo_datagram_keys_count(secret)
+        guard count > 0 || mayBeNone else {
+            unsafe kymo_datagram_keys_free(secret)
+            throw SecretFault(isRetriable: false, message: "\(path) holds no key; \(Self.advice)")
+        }
         for place in 0..<count {
             guard let key = unsafe Self.key(secret, place) else {
                 let line = unsafe kymo_datagram_keys_line(secret, place)
@@ -74,7 +78,7 @@ package final class DatagramKeys: Sendable {
         if let bytes = unsafe kymo_datagram_keys_name(secret, place, &count) {
             name = unsafe String(validating: UnsafeBufferPointer(start: bytes, count: count), as: UTF8.self)
         }
-        var print = [UInt8](repeating: 0, count: Int(KYMO_SEALED_PRINT_BYTES))
+        var print = [UInt8](repeating: 0, count: KeyPrint.size)
         unsafe kymo_datagram_keys_print(secret, place, &print)
         return name.map { Key(id: id, name: $0, print: KeyPrint(print)) }
     }
@@ -103,6 +107,9 @@ package final class DatagramKeys: Sendable {
 
 /// What tells a key of sealed datagrams from all others, its id included, and nothing of the key: a part of a digest.
 package struct KeyPrint: Hashable, Sendable {
+    /// How many bytes it has.
+    package static let size = Int(KYMO_SEALED_PRINT_BYTES)
+
     /// Its 16 bytes.
     package let bytes: [UInt8]
 

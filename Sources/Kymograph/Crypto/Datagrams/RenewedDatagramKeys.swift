@@ -7,10 +7,10 @@ package final class RenewedDatagramKeys: Sendable {
 
     private struct State {
         var keys: DatagramKeys
-        /// Of the file when it was last read.
+        /// Of the file before and after it was last read; nil when it has changed meanwhile: it is read again then.
         var stamp: SecretFile.Stamp?
         var looked = ContinuousClock.now
-        /// Why it could not be read when it was tried last.
+        /// Why it could not be read when it was tried last; it is tried again then.
         var failure: String?
     }
 
@@ -18,14 +18,13 @@ package final class RenewedDatagramKeys: Sendable {
     package let path: String
     private let state: Mutex<State>
 
-    /// Reads the file at `path`.
+    /// Reads the file at `path`, which must hold a key.
     ///
     /// - Throws: ``SecretFault`` as ``DatagramKeys`` does.
     package init(_ path: String) throws(SecretFault) {
-        let file = SecretFile(path)
-        let stamp = file.stamp
         self.path = path
-        state = Mutex(State(keys: try DatagramKeys(path), stamp: stamp))
+        let (keys, stamp) = try Self.read(path, mayBeNone: false)
+        state = Mutex(State(keys: keys, stamp: stamp))
     }
 
     /// The keys. `note` hears when they were read again, or cannot be: what was read before stays in use then.
@@ -42,10 +41,10 @@ package final class RenewedDatagramKeys: Sendable {
         let now = ContinuousClock.now
         guard now - state.looked >= Self.interval else { return nil }
         state.looked = now
-        let stamp = SecretFile(path).stamp
-        guard stamp != state.stamp || state.failure != nil else { return nil }
+        guard state.failure != nil || state.stamp == nil || SecretFile(path).stamp != state.stamp else { return nil }
         do throws(SecretFault) {
-            (state.keys, state.stamp) = (try DatagramKeys(path), stamp)
+            // Without a key in it, all are withdrawn.
+            (state.keys, state.stamp) = try Self.read(path, mayBeNone: true)
             state.failure = nil
             return "the keys of \(path) were read again: there are \(state.keys.all.count)"
         } catch {
@@ -53,5 +52,24 @@ package final class RenewedDatagramKeys: Sendable {
             state.failure = error.message
             return isTold ? nil : "the former keys stay in use: \(error.message)"
         }
+    }
+
+    /// How often a file is read that changes meanwhile.
+    private static let mostReads = 4
+
+    /// Reads until the file is the same before and after: one that is being written may begin as a file of its own.
+    private static func read(
+        _ path: String, mayBeNone: Bool
+    ) throws(SecretFault) -> (keys: DatagramKeys, stamp: SecretFile.Stamp?) {
+        let file = SecretFile(path)
+        var before = file.stamp
+        for _ in 1..<mostReads {
+            let keys = try DatagramKeys(path, mayBeNone: mayBeNone)
+            let after = file.stamp
+            if after == before { return (keys, after) }
+            before = after
+        }
+        // The next look reads it again.
+        return (try DatagramKeys(path, mayBeNone: mayBeNone), nil)
     }
 }

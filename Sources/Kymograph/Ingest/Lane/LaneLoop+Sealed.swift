@@ -59,7 +59,8 @@ extension LaneLoop {
         _ consumer: inout some PayloadConsumer & ~Copyable
     ) {
         if datagrams.isTruncated(place) {
-            return refuse(range, at: place, .truncatedDatagram, source: index, &batch, &consumer)
+            // Its tag is lost, and nothing shows who sent it.
+            return refuse(range, at: place, .notSealed, source: index, &batch, &consumer)
         }
         switch socket.route(datagrams.datagram(place)[range]) {
         case .refused(let reason): refuse(range, at: place, reason, source: index, &batch, &consumer)
@@ -68,8 +69,9 @@ extension LaneLoop {
                 return refuse(range, at: place, .sealBroken, source: index, &batch, &consumer)
             }
             if let reason = socket.take(sequence, by: key) {
-                // Decrypted, but it is nobody's.
-                return refuse(range, at: place, reason, source: index, &batch, &consumer)
+                // Another lane has had it meanwhile. What was decrypted is in no letter: only its head is kept.
+                let head = range.lowerBound..<range.lowerBound + SealedHead.bytes
+                return refuse(head, at: place, reason, source: index, &batch, &consumer)
             }
             let payload = range.lowerBound + SealedHead.bytes..<range.upperBound - SealedHead.tagBytes
             hand(payload, at: place, of: key, source: index, socket, &batch, &consumer)

@@ -42,9 +42,16 @@ package final class PeerList: Sendable {
     }
 
     private let peers: [Peer]
+    /// Those that are known by the name of a key: all keys of a file are looked up at once.
+    private let ofSealedKeys: [[UInt8]: Peer]
 
     /// A list of `rules`, no two of which are of the same proof.
-    package init(_ rules: [PeerRule]) { peers = rules.map(Peer.init) }
+    package init(_ rules: [PeerRule]) {
+        peers = rules.map(Peer.init)
+        ofSealedKeys = peers.reduce(into: [:]) { known, peer in
+            if case .sealedKey(let name) = peer.rule.proof { known[name] = peer }
+        }
+    }
 
     /// Whether a client of Nightscout, of whose readings the source says whose they are, is one of several peers, and
     /// no patient is stated for it: by another source it could bring readings of another's patient.
@@ -79,6 +86,7 @@ package final class PeerList: Sendable {
     /// else its process's user, or else the one with the smallest range of addresses. None when a certificate has the
     /// names of several: it is not known which is meant. Of a sealed datagram nothing counts but its key.
     func peer(_ identity: PeerIdentity) -> Peer? {
+        if let sealedKey = identity.sealedKey { return ofSealedKeys[sealedKey] }
         let named = peers.filter {
             if case .certificate(let name) = $0.rule.proof { identity.names.contains(name) } else { false }
         }
@@ -87,9 +95,6 @@ package final class PeerList: Sendable {
             if case .pskIdentity(let bytes) = $0.rule.proof { bytes == identity.pskIdentity } else { false }
         }
         if let ofKey { return ofKey }
-        if let sealedKey = identity.sealedKey {
-            return peers.first { if case .sealedKey(let name) = $0.rule.proof { name == sealedKey } else { false } }
-        }
         let ofUser = peers.first { if case .user(let user) = $0.rule.proof { user == identity.user } else { false } }
         return ofUser ?? identity.address.flatMap(peer(at:))
     }

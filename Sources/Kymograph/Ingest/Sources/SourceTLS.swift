@@ -117,7 +117,7 @@ package struct SourceTLS: Hashable, Sendable {
         do throws(SecretFault) {
             return try RenewedDatagramKeys(sealedKeyFile)
         } catch {
-            throw SourceError(kind: .settings, message: "\(name): \(error.message)")
+            throw SourceError(error, of: name)
         }
     }
 
@@ -139,5 +139,10 @@ extension SourceError {
     /// starts the process starts it again.
     init(_ fault: TLSFault, of name: String) {
         self.init(kind: fault.mayPass ? .system(EKEYREJECTED) : .settings, message: "\(name): \(fault.message)")
+    }
+
+    /// What is wrong with the keys of sealed datagrams of the source `name`, as of ``init(_:of:)`` of TLS.
+    init(_ fault: SecretFault, of name: String) {
+        self.init(kind: fault.isRetriable ? .system(EKEYREJECTED) : .settings, message: "\(name): \(fault.message)")
     }
 }
