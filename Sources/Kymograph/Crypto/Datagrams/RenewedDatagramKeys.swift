@@ -10,6 +10,8 @@ package final class RenewedDatagramKeys: Sendable {
         /// Of the file before and after it was last read; nil when it has changed meanwhile: it is read again then.
         var stamp: SecretFile.Stamp?
         var looked = ContinuousClock.now
+        /// Of the file when it had no key at the last look: what is written in place has none for a moment.
+        var empty: SecretFile.Stamp?
         /// Why it could not be read when it was tried last; it is tried again then.
         var failure: String?
     }
@@ -43,9 +45,14 @@ package final class RenewedDatagramKeys: Sendable {
         state.looked = now
         guard state.failure != nil || state.stamp == nil || SecretFile(path).stamp != state.stamp else { return nil }
         do throws(SecretFault) {
-            // Without a key in it, all are withdrawn.
-            (state.keys, state.stamp) = try Self.read(path, mayBeNone: true)
+            let (keys, stamp) = try Self.read(path, mayBeNone: true)
             state.failure = nil
+            // Without a key in it at two looks, all are withdrawn.
+            guard !keys.all.isEmpty || stamp != nil && stamp == state.empty else {
+                (state.empty, state.stamp) = (stamp, nil)
+                return nil
+            }
+            (state.keys, state.stamp, state.empty) = (keys, stamp, nil)
             return "the keys of \(path) were read again: there are \(state.keys.all.count)"
         } catch {
             let isTold = state.failure == error.message
