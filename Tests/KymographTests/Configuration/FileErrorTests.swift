@@ -12,7 +12,7 @@ import Testing
                 + "identity, "
                 + "mappings, deviceMapping, fhirMapping, framing, compatibility, watch, patients, "
                 + "patientConflict, unmapped, rules, output, deadLetter, receipts, receiptSocket, server, "
-                + "data, ephemeral, encryption, store, http, console, search, limits, "
+                + "data, ephemeral, encryption, store, audit, http, console, search, limits, "
                 + "lanes, shards, processors, wait, fastPath, ringSlots, drain, coreDumps, sandbox, log, "
                 + "sources, "
                 + "sinks, include"
