@@ -100,7 +100,8 @@ import Testing
         }
         try open { store in
             #expect(store.queue.sequences.page(of: Self.other).verdict(4) == .repeated)
-            #expect(try store.pool.read { try Int.fetchOne($0, sql: "SELECT count(*) FROM sealed") } == 1)
+            let rows = try store.pool.read { try Int.fetchOne($0, sql: "SELECT count(*) FROM sealed") }
+            #expect(rows == 1)
         }
     }
 
