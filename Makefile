@@ -209,6 +209,10 @@ durable: build ## Print what losing nothing costs, beside what is promised
 sealed: build ## Print what encryption costs, beside what is promised
 	KYMO=$(KYMO) Benchmarks/sealed.sh
 
+.PHONY: bench-payloads
+bench-payloads: build ## Print what it costs to keep payloads as they came
+	KYMO=$(KYMO) Benchmarks/payloads.sh
+
 .PHONY: bench-doors
 bench-doors: build .venv/ready ## Compare HTTP with a Unix stream socket and an aiohttp service, TLS with TCP, DTLS and sealed datagrams with UDP, MQTT with mosquitto_sub; and MLLP
 	KYMO=$(KYMO) Benchmarks/mllp.sh

@@ -7,6 +7,8 @@ struct PayloadListing {
     private let archive: ArchiveOptions
     private let types: [MeasurementType]
     private let sources: [Int: String]
+    /// Those whose payloads are asked for; nil for all.
+    private let wanted: Set<Int>?
 
     /// Those of `reader` for what `archive` asks.
     init(_ reader: StoreReader, _ archive: ArchiveOptions) throws {
@@ -14,6 +16,7 @@ struct PayloadListing {
         (types, sources) = try StandardError.translating { () throws(PipelineError) in
             (try reader.types(), try reader.sourceNames())
         }
+        wanted = try archive.filter(reader).sources
     }
 
     /// Prints those of `windows`, whose Observations `selected` has chosen.
@@ -49,7 +52,6 @@ struct PayloadListing {
         of window: ArchivedWindow, in spans: [ClosedRange<Instant>], _ body: (KeptPayload) throws -> Void
     ) throws {
         let (from, to) = (archive.span.from?.instant ?? .distantPast, archive.span.to?.instant ?? .distantFuture)
-        let wanted = try archive.filter(reader).sources
         var failure: (any Error)?
         let isWhole = try StandardError.translating { () throws(PipelineError) in
             try reader.forEachPayload(

@@ -56,10 +56,9 @@ final class PayloadKeeper: Sendable {
         }
     }
 
-    /// It is mapped. `source` is the source's number in the store; what one that may not wait (`drops`) has brought is
-    /// not kept while too much waits for the disk, and what is longer than 64 MiB never is.
+    /// It is mapped, while payloads are kept. `source` is the source's number in the store; what one that may not wait
+    /// (`drops`) has brought is not kept while too much waits for the disk, and what is longer than 64 MiB never is.
     func payloadEnded(_ bytes: ByteView, source: Int, received: Instant, drops: Bool) {
-        guard isOn else { return }
         let isFull = state.withLock { state in
             if bytes.count > Self.longest || drops && store?.queue.hasRoom == false {
                 if state.writer.hasReadings { ledger.addLostPayload() }
@@ -76,7 +75,9 @@ final class PayloadKeeper: Sendable {
     /// while too much waits for the disk.
     func handOver() {
         guard let store else { return }
-        let (taken, mayWait) = state.withLock { state in
+        let (taken, mayWait) = state.withLock { state -> (PayloadSection?, Bool) in
+            // With each batch, also where nothing is kept.
+            guard state.isOn else { return (nil, false) }
             defer { state.mayWait = false }
             return (state.writer.take(), state.mayWait)
         }

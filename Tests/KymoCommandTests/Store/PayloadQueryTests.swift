@@ -189,6 +189,15 @@ import TrialSupport
         #expect(found.isSuperset(of: lines[10..<20]) && found.isSubset(of: lines[10...20]), "\(found)")
     }
 
+    /// They are compressed together, not one by one.
+    @Test func areCompressed() throws {
+        let run = StoredRun()
+        let lines = Readings.heartRates(3_000)
+        try self.run(run, lines)
+        let size = try #require(try run.value("SELECT sum(length(body)) FROM raw"))
+        #expect(size > 0 && size * 4 < Readings.ndjson(lines).count, "\(size)")
+    }
+
     /// Payloads go by their age, and windows stay.
     @Test func byAge() throws {
         let run = StoredRun()
