@@ -5,8 +5,8 @@ Within one process Swift Testing starts all tests at once, and each waits for th
 of the run, and a test that waits for a server is resumed minutes late. Here each process runs its suites one after the other,
 so that a duration is the test's own. Twice as many processes as there are processors run at a time, since many tests wait.
 
-For tests that failed, prints what they wrote and the KYMO_SEED that generates the same cases again. With KYMO_NO_SKIPS, a
-test that is skipped has failed.
+For tests that failed, prints what they wrote and the KYMO_SEED that generates the same cases again; both once more at the
+end, for whoever is shown the last lines only. With KYMO_NO_SKIPS, a test that is skipped has failed.
 """
 
 import argparse
@@ -28,6 +28,9 @@ NO_TESTS_FOUND = 69
 TIMED_OUT = -1
 # Of the output of a process that crashed.
 LAST_LINES = 60
+# What is repeated at the end: issues, and the characters of each.
+LAST_ISSUES = 20
+ISSUE_LENGTH = 1_000
 
 
 class Run:
@@ -150,7 +153,7 @@ def main():
         sys.exit("run_tests.py: no test has such a name")
     names = suites(tests)
     began = time.monotonic()
-    seconds, skipped, failed, bad = {}, set(), set(), 0
+    seconds, skipped, failed, issues, bad = {}, set(), set(), [], 0
     with tempfile.TemporaryDirectory() as folder, concurrent.futures.ThreadPoolExecutor(chosen.jobs) as pool:
         runs = [pool.submit(Run, bundle, group, folder, chosen.timeout or None) for group in groups(names, chosen.group)]
         for finished in concurrent.futures.as_completed(runs):
@@ -161,6 +164,7 @@ def main():
                 bad += 1
                 run.show()
                 failed |= run.failed
+                issues += run.issues
 
     used = resource.getrusage(resource.RUSAGE_CHILDREN)
     print(f"\n{len(seconds)} tests of {len(names)} suites: {time.monotonic() - began:.0f} s by the clock, "
@@ -182,6 +186,7 @@ def main():
     if bad:
         print(f"\nfailed; for the same generated cases set KYMO_SEED={os.environ.get('KYMO_SEED', '0')}:")
         print("\n".join(f"    {name(test)}" for test in sorted(failed)))
+        print("\n".join(issue[:ISSUE_LENGTH] for issue in issues[:LAST_ISSUES]))
         sys.exit(1)
 
 
