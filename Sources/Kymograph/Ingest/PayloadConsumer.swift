@@ -36,6 +36,10 @@ package protocol PayloadConsumer: PayloadReceiver, ~Copyable {
     /// Something about a source that its operator should know.
     mutating func noted(_ text: String)
 
+    /// A client of the source called `source` was refused, because it has not shown who it is: `reason` is the name of
+    /// an ``AuthFailure`` or ``AssociationRefusal``, or `tls`. Senders can repeat that without end.
+    mutating func refusedClient(of source: String, _ reason: String)
+
     /// The connection that the source called `name` keeps is there, or has gone; `text` says so.
     mutating func connection(of name: String, _ change: ConnectionChange, _ text: String)
 }
@@ -61,6 +65,9 @@ extension PayloadConsumer where Self: ~Copyable {
 
     /// Default: ignored.
     package mutating func noted(_ text: String) {}
+
+    /// Forgets it.
+    package mutating func refusedClient(of source: String, _ reason: String) {}
 
     /// Default: ignored.
     package mutating func connection(of name: String, _ change: ConnectionChange, _ text: String) {}

@@ -264,6 +264,10 @@ struct LaneConsumer: ~Copyable, PayloadConsumer {
 
     mutating func noted(_ text: String) { reporter.note(text) }
 
+    mutating func refusedClient(of source: String, _ reason: String) {
+        reporter.note(PeerAudit.refusal(of: reason, source: source))
+    }
+
     mutating func connection(of name: String, _ change: ConnectionChange, _ text: String) {
         reporter.note(change.entry(of: name, text))
     }
