@@ -33,7 +33,7 @@ import Testing
         ("migrate", ["--write", "--format", "65", "78"]),
         ("eval", ["--language", "jmespath", "standard input", "65", "78"]),
         ("replay", ["--udp", "--speed", "--rate", "NDJSON"]),
-        ("simulate", ["--devices", "--seed", "--duplicates", "--late", "--latency", "--window"]),
+        ("simulate", ["--devices", "--seed", "--duplicates", "--late", "--latency", "--window", "--format"]),
         ("mappings", ["--export", "--merged", "78"]),
         ("query", ["--readings", "--cursor", "--modified-from", "--count", "--open"]),
         ("export", ["csv", "Parquet", "--open", "--out", "--decimals", "manifest.json"]),
