@@ -24,6 +24,9 @@ package protocol PayloadConsumer: PayloadReceiver, ~Copyable {
     /// payloads are handed on.
     var sequences: SequenceBook { get }
 
+    /// What keeps positions of topics: of the store where there is one.
+    var positions: any PositionKeeper { get }
+
     /// Called about four times a second, however busy or quiet the lane.
     mutating func idled()
 
@@ -53,6 +56,9 @@ extension PayloadConsumer where Self: ~Copyable {
 
     /// What lasts as long as the process.
     package var sequences: SequenceBook { .ofProcess }
+
+    /// Keeps none.
+    package var positions: any PositionKeeper { NoPositions() }
 
     /// Has nothing to do now and then.
     package mutating func idled() {}

@@ -257,6 +257,8 @@ struct LaneConsumer: ~Copyable, PayloadConsumer {
 
     var sequences: SequenceBook { store?.queue.sequences ?? .ofProcess }
 
+    var positions: any PositionKeeper { store?.positions ?? NoPositions() }
+
     mutating func idled() {
         reporter.noteAlive()
         reporter.showDeadLetters()
