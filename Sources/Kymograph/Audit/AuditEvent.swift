@@ -89,8 +89,8 @@ package struct AuditEvent: Encodable {
             // A wrong code is a login, too, which has failed.
             case .consoleCode, .consoleLogin, .consoleRefused: self = .login
             case .peerRefused: self = .alert
-            case .keys, .deadReplay, .deadDiscard, .sourcesRemove, .pause, .resume, .consoleReplay, .consoleDiscard,
-                .consoleSave, .auditLost:
+            case .keys, .deadReplay, .deadDiscard, .sourcesRemove, .pause, .resume, .reset, .consoleReplay,
+                .consoleDiscard, .consoleSave, .auditLost:
                 self = .activity
             }
         }
