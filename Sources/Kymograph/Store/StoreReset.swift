@@ -28,13 +28,13 @@ package struct StoreReset {
 
     /// The data directory.
     package let path: String
-    /// What its store has; or why that cannot be told.
+    /// What its store has; or why that cannot be told, when it is damaged.
     package let contents: Result<Contents, PipelineError>
     private let directory: StoreDirectory
 
     /// Looks at the store in `path`, which nothing else uses from here on.
     ///
-    /// - Throws: ``PipelineError`` when there is none, or an instance uses it.
+    /// - Throws: ``PipelineError`` when there is none, an instance uses it, or it needs a key or another version.
     package init(_ path: String) throws(PipelineError) {
         self.path = path
         guard StoreDirectory.hasStore(in: path) else {
@@ -52,6 +52,8 @@ package struct StoreReset {
         contents = Result { () throws(PipelineError) in
             try StoreReader(directory: path).read { try Contents($0) }
         }
+        // Without the key, the audit trail could not note it; and what another version can read is no case for this.
+        if case .failure(let error) = contents, error.exitCode == ExitStatus.config { throw error }
     }
 
     /// Moves the store into a new folder, whose path is given; or removes it (`isDeleting`), and gives nil.
@@ -64,7 +66,12 @@ package struct StoreReset {
         let what = (try? contents.get())?.audited ?? "what it had cannot be told"
         let done = isDeleting ? "'kymo reset' deletes the store" : "'kymo reset' moves the store aside"
         if let folder { try make(folder) }
-        try AuditTrail.noteChange([AuditDeed(.reset, "\(done): \(what)")], in: path)
+        do throws(PipelineError) {
+            try AuditTrail.noteChange([AuditDeed(.reset, "\(done): \(what)")], in: path)
+        } catch {
+            if let folder { abandon(folder) }
+            throw error
+        }
         for name in names {
             let file = "\(path)/\(name)"
             let code = folder.map { FileSystem.rename(file, to: "\($0)/\(name)") } ?? FileSystem.remove(file)
@@ -105,6 +112,12 @@ package struct StoreReset {
         guard count == keys.count, fsync(copy.raw) == 0 else {
             throw failure(count < 0 ? Int32(count) : -EIO, KeyList.path(in: folder), nil)
         }
+    }
+
+    /// Removes a folder in which nothing is but a copy of the keys.
+    private func abandon(_ folder: String) {
+        FileSystem.remove(KeyList.path(in: folder))
+        FileSystem.removeDirectory(folder)
     }
 
     private func failure(_ code: Int32, _ file: String, _ folder: String?) -> PipelineError {
