@@ -89,9 +89,9 @@ package struct AuditEvent: Encodable {
             // A wrong code is a login, too, which has failed.
             case .consoleCode, .consoleLogin, .consoleRefused: self = .login
             case .peerRefused, .clientRefused: self = .alert
-            case .keys, .deadReplay, .deadDiscard, .sourcesRemove, .pause, .resume, .consoleReplay, .consoleDiscard,
-                .consoleSave, .mappingsBegin, .mappingsChanged, .settingsChanged, .patientsLoaded, .patientsChanged,
-                .rulesLoaded, .auditLost:
+            case .keys, .deadReplay, .deadDiscard, .sourcesRemove, .pause, .resume, .reset, .consoleReplay,
+                .consoleDiscard, .consoleSave, .mappingsBegin, .mappingsChanged, .settingsChanged, .patientsLoaded,
+                .patientsChanged, .rulesLoaded, .auditLost:
                 self = .activity
             }
         }

@@ -20,6 +20,8 @@ package enum DeedKind: String, CaseIterable, Sendable {
     case sourcesRemove = "sources.remove"
     case pause
     case resume
+    /// `kymo reset`: the store is moved away or deleted.
+    case reset
     /// What a client of the search gets.
     case search
     /// `kymo tap --reveal`.
