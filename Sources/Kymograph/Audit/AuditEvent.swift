@@ -91,7 +91,7 @@ package struct AuditEvent: Encodable {
             case .peerRefused, .clientRefused: self = .alert
             case .keys, .deadReplay, .deadDiscard, .sourcesRemove, .pause, .resume, .reset, .consoleReplay,
                 .consoleDiscard, .consoleSave, .mappingsBegin, .mappingsChanged, .settingsChanged, .patientsLoaded,
-                .patientsChanged, .rulesLoaded, .auditLost:
+                .patientsChanged, .rulesLoaded, .peersLoaded, .auditLost:
                 self = .activity
             }
         }

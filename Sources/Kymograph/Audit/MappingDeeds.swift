@@ -2,10 +2,11 @@ import KymographCore
 
 /// What the audit says of mappings: which content readings are mapped by, and since when.
 enum MappingDeeds {
-    /// Sentences that name `files` with the SHA-256 of each: an instance begins with them.
+    /// Sentences that name `files` with the SHA-256 of each: an instance begins with them. What the catalogue has, and
+    /// files extend, goes with the program.
     static func begin(_ files: [MappingFile]) -> [String] {
         AuditDeed.parts(
-            "files", first: "readings are mapped by the files",
+            "files", first: "kymo \(KymographVersion.number) (\(KymographVersion.commit)) maps readings by the files",
             files.map { "\($0.name) sha256 \(Digest256.hex(of: $0.bytes))" })
     }
 

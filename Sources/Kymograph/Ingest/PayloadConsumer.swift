@@ -40,8 +40,11 @@ package protocol PayloadConsumer: PayloadReceiver, ~Copyable {
     mutating func noted(_ text: String)
 
     /// A client of the source called `source` was refused, because it has not shown who it is: `reason` is the name of
-    /// an ``AuthFailure`` or ``AssociationRefusal``, or `tls`. Senders can repeat that without end.
+    /// an ``AuthFailure`` or ``AssociationRefusal``, or `untrustedCertificate`. Senders can repeat that without end.
     mutating func refusedClient(of source: String, _ reason: String)
+
+    /// A list that says who may send what, or keys by which senders are known, were read again, or could not be.
+    mutating func rereadList(_ text: String)
 
     /// The connection that the source called `name` keeps is there, or has gone; `text` says so.
     mutating func connection(of name: String, _ change: ConnectionChange, _ text: String)
@@ -74,6 +77,9 @@ extension PayloadConsumer where Self: ~Copyable {
 
     /// Forgets it.
     package mutating func refusedClient(of source: String, _ reason: String) {}
+
+    /// Tells it as any other note.
+    package mutating func rereadList(_ text: String) { noted(text) }
 
     /// Default: ignored.
     package mutating func connection(of name: String, _ change: ConnectionChange, _ text: String) {}

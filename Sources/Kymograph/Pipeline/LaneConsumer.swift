@@ -270,6 +270,8 @@ struct LaneConsumer: ~Copyable, PayloadConsumer {
         reporter.note(PeerAudit.refusal(of: reason, source: source))
     }
 
+    mutating func rereadList(_ text: String) { reporter.note(.rereadPeers(text)) }
+
     mutating func connection(of name: String, _ change: ConnectionChange, _ text: String) {
         reporter.note(change.entry(of: name, text))
     }

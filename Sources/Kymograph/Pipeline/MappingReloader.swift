@@ -226,8 +226,9 @@ final class MappingReloader: Sendable {
         stated.withLock { $0 = new }
         watch = fresh
         for line in sources.descriptions(plan.sources) { notes(.info("listening on \(line)")) }
-        let names = changes.all.map(\.text).joined(separator: ", ")
-        notes(.deed(.settingsChanged, by: "", "SIGHUP: took over \(names)", level: .info))
+        for part in AuditDeed.parts("settings", first: "SIGHUP: took over", changes.all.map(\.text)) {
+            notes(.deed(.settingsChanged, by: "", part, level: .info))
+        }
         return true
     }
 

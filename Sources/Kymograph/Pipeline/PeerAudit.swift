@@ -25,7 +25,7 @@ enum PeerAudit {
     /// Says that a client of `source` has not shown who it is; `reason` is a name of a fixed list.
     static func refusal(of reason: String, source: String) -> LogEntry {
         var entry = LogEntry.deed(
-            .clientRefused, by: "", "\(source): a client that has not shown who it is was refused: \(reason)",
+            .clientRefused, by: "", "\(source): a client was not let in (\(reason))",
             fields: [("source", .text(source)), ("reason", .text(reason))])
         (entry.kind, entry.isFolded) = ("client.refused \(source) \(reason)", true)
         return entry

@@ -43,7 +43,7 @@ struct SearchClient: Sendable {
         let values = request.values(of: "authorization")
         let parts = (values.first ?? "").split(separator: " ", omittingEmptySubsequences: true)
         guard values.count == 1, parts.count == 2, parts[0].lowercased() == "bearer" else { return nil }
-        let list = subject.peers.current { subject.notes(.warning($0)) }
+        let list = subject.peers.current { subject.notes(.rereadPeers($0)) }
         guard let peer = list.peer(bearing: .token(String(parts[1])), at: WallClock.now()),
             let rule = peer.single.grant?.rule, case .token(let digest) = rule.proof
         else { return nil }

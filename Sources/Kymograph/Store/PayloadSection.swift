@@ -36,7 +36,7 @@ struct PayloadSectionWriter: ~Copyable {
     /// The places of series by their keys.
     private var places = SeriesTable(capacity: PayloadSectionWriter.fewSeries)
     /// By the places of series: its device, and the hours that it has readings of.
-    private var devices: [(device: [UInt8], hours: [Int64])] = []
+    private var devices: [(device: [UInt8], last: Int64, hours: Set<Int64>)] = []
     private var series = ByteWriter(capacity: 1_024)
     private var records = ByteWriter(capacity: 1_024)
     private var section = PayloadSection()
@@ -57,7 +57,7 @@ struct PayloadSectionWriter: ~Copyable {
 
     private mutating func introduce(_ key: ByteView, _ type: String) -> Int {
         let identity = SeriesKey.identity(key)
-        devices.append((identity.device, []))
+        devices.append((identity.device, .min, []))
         for part in [
             Array(type.utf8), identity.device, identity.patient, identity.encounter, identity.correlation,
         ] {
@@ -89,8 +89,9 @@ struct PayloadSectionWriter: ~Copyable {
 
     /// Nearly always it is the hour of the reading before.
     private mutating func note(_ hour: Int64, of series: Int) {
-        if devices[series].hours.last == hour || devices[series].hours.contains(hour) { return }
-        devices[series].hours.append(hour)
+        guard devices[series].last != hour else { return }
+        devices[series].last = hour
+        devices[series].hours.insert(hour)
     }
 
     /// What was collected; nil when that is nothing.
@@ -102,7 +103,7 @@ struct PayloadSectionWriter: ~Copyable {
         content.append(series.view)
         content.append(records.view)
         section.content = content.view.array
-        for (device, hours) in devices where !hours.isEmpty { section.devices[device, default: []].formUnion(hours) }
+        for (device, _, hours) in devices where !hours.isEmpty { section.devices[device, default: []].formUnion(hours) }
         return section
     }
 

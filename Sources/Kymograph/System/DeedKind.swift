@@ -48,6 +48,8 @@ package enum DeedKind: String, CaseIterable, Sendable {
     case patientsChanged = "patients.changed"
     /// Rules that are read again.
     case rulesLoaded = "rules.loaded"
+    /// A list of peers, or keys by which they are known, that were read again.
+    case peersLoaded = "peers.loaded"
     /// What a peer may not bring, or somebody who is none.
     case peerRefused = "peer.refused"
     /// A client that has not shown who it is.

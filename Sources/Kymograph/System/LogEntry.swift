@@ -78,6 +78,14 @@ package struct LogEntry: Sendable {
         return entry
     }
 
+    /// A list of peers, or keys of theirs, was read again, or could not be. Threads say it that may not wait for the
+    /// disk.
+    static func rereadPeers(_ text: String) -> LogEntry {
+        var entry = LogEntry.deed(.peersLoaded, by: "", text)
+        entry.isDeferred = true
+        return entry
+    }
+
     /// The same, also for the audit: something was done, and nobody knows by whom.
     func audited(as kind: DeedKind) -> LogEntry {
         var entry = self

@@ -64,7 +64,8 @@ package struct SeriesTable: ~Copyable {
     }
 
     /// A multiply-mix hash over eight bytes at a time. Not secret: an attacker who floods one bucket is stopped by the
-    /// cap on devices, at most ``WindowLimits/maxDevices`` keys of bounded length.
+    /// cap on devices, at most ``WindowLimits/maxDevices`` keys of bounded length, or by the size of a section of kept
+    /// payloads.
     @inline(__always)
     static func hash(_ key: ByteView) -> UInt64 {
         let seed: UInt64 = 0x9E37_79B9_7F4A_7C15 ^ UInt64(key.count)

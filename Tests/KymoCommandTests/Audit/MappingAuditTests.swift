@@ -54,6 +54,7 @@ import Testing
         #expect(try records("mappings.changed").count == 1)
         mapping.write(code: "v1")
         #expect(try run.terminate().end == .exit(0))
+        #expect(try records("mappings.changed") == changed)
         let again = try start()
         try Waiting.until("the record of the next start") { try records("mappings.begin").count == 2 }
         #expect(try records("mappings.begin")[1].contains("fhir.json sha256 \(next)"))
@@ -66,15 +67,14 @@ import Testing
         let run = try start()
         mapping.folder.write("patients.csv", "device,patient\nseeded-device,seeded-other\n")
         let text = Files.text(mapping.folder.file("kymo.yaml"))
-        mapping.folder.write("kymo.yaml", text + "lateness: 7s\n")
+        mapping.folder.write("kymo.yaml", text + "drain: 7s\n")
         run.signal(SIGHUP)
         try Waiting.until("the records: \(run.errorText)") {
-            try !records("settings.changed").isEmpty
-                && !(records("patients.loaded") + records("patients.changed")).isEmpty
+            try !records("settings.changed").isEmpty && !records("patients.changed").isEmpty
         }
         let settings = try records("settings.changed").joined()
-        #expect(settings.contains("lateness"), "\(settings)")
-        let patients = try (records("patients.loaded") + records("patients.changed")).joined()
+        #expect(settings.contains("drain"), "\(settings)")
+        let patients = try records("patients.changed").joined()
         #expect(patients.contains("patients.csv") && !patients.contains("seeded"), "\(patients)")
         #expect(try run.terminate().end == .exit(0))
     }

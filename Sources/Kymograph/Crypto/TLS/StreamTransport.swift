@@ -50,6 +50,14 @@ enum StreamTransport {
         }
     }
 
+    /// Whether it has failed because the client has shown no certificate, or none that is good.
+    var lacksGoodCertificate: Bool {
+        switch self {
+        case .plain: false
+        case .tls(let connection): connection.lacksGoodCertificate
+        }
+    }
+
     /// Writes some of `bytes` without waiting; a negative errno when it took nothing.
     func send(_ bytes: ByteView, to descriptor: Int32) -> Int {
         switch self {

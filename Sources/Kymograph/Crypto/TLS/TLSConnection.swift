@@ -12,6 +12,8 @@ final class TLSConnection {
     private(set) var fault: String?
     /// Whether it has failed because the client speaks HTTP without TLS.
     private(set) var hasMetPlainHTTP = false
+    /// Whether it has failed because the client has shown no certificate, or none that is good.
+    private(set) var lacksGoodCertificate = false
 
     /// Takes over `connection`, whose socket is set, of a client, or to `server`.
     @unsafe
@@ -133,6 +135,11 @@ final class TLSConnection {
             hasMetPlainHTTP =
                 ERR_GET_LIB(last) == ERR_LIB_SSL
                 && [SSL_R_HTTP_REQUEST, SSL_R_HTTPS_PROXY_REQUEST].contains(ERR_GET_REASON(last))
+            lacksGoodCertificate =
+                server == nil && !isEstablished
+                && (unsafe SSL_get_verify_result(connection) != Int(X509_V_OK)
+                    || ERR_GET_LIB(last) == ERR_LIB_SSL
+                        && ERR_GET_REASON(last) == SSL_R_PEER_DID_NOT_RETURN_A_CERTIFICATE)
             return fail(reason)
         }
     }

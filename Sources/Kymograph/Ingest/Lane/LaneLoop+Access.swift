@@ -25,7 +25,7 @@ extension LaneLoop {
         }
         guard let access = stream.progress.access else { return .yes }
         let name = sources[stream.source].name
-        access.refresh({ stream.identity }) { consumer.noted("\(name): \($0)") }
+        access.refresh({ stream.identity }) { consumer.rereadList("\(name): \($0)") }
         guard access.isRefused else { return .yes }
         refuseStranger(stream.peer, stream.identity.failure, source: stream.source, &consumer)
         return .no
@@ -49,7 +49,7 @@ extension LaneLoop {
         _ consumer: inout some PayloadConsumer & ~Copyable
     ) -> Bool {
         let name = sources[index].name
-        let list = peers.current { consumer.noted("\(name): \($0)") }
+        let list = peers.current { consumer.rereadList("\(name): \($0)") }
         let address = datagrams.sender(place)
         let sender = list.peer(PeerIdentity(address: address.flatMap { NetworkRange.bytes(of: $0.host) }))
         consumer.sender(address.map { .network($0) })

@@ -120,7 +120,7 @@ extension LaneLoop {
         }
         guard let access = established.access else { return true }
         let name = sources[index].name
-        access.refresh({ association.identity(established.connection) }) { consumer.noted("\(name): \($0)") }
+        access.refresh({ association.identity(established.connection) }) { consumer.rereadList("\(name): \($0)") }
         guard access.isRefused else { return true }
         let failure = association.identity(established.connection).failure
         table.end(association, tells: true)

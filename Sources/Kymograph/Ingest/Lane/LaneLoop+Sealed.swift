@@ -136,8 +136,8 @@ extension LaneLoop {
         _ consumer: inout some PayloadConsumer & ~Copyable
     ) {
         let name = sources[index].name
-        let keys = form.keys.current { consumer.noted("\(name): \($0)") }
-        let list = sources[index].configuration.peers?.current { consumer.noted("\(name): \($0)") }
+        let keys = form.keys.current { consumer.rereadList("\(name): \($0)") }
+        let list = sources[index].configuration.peers?.current { consumer.rereadList("\(name): \($0)") }
         socket.follow(keys, list, consumer.sequences)
     }
 }
