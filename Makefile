@@ -245,6 +245,10 @@ datagrams: build ## Print what a datagram costs beside a receiver in C, and how 
 growth: build ## Print how cost and memory grow with series, windows and templates
 	KYMO=$(KYMO) Benchmarks/growth.sh
 
+.PHONY: bench-console
+bench-console: build .venv/ready ## Print what viewers of the console cost, and how fast and large its pages are
+	KYMO=$(KYMO) KYMO_PYTHON=.venv/bin/python Benchmarks/console.sh
+
 .PHONY: bench-kafka
 bench-kafka: build .venv/ready ## Measure a source of Kafka: readings per second of one instance, of two, and of librdkafka alone
 	KYMO=$(KYMO) KYMO_PYTHON=.venv/bin/python Benchmarks/kafka.sh

@@ -3,7 +3,7 @@
 //  1. A page is a module pages/NAME.js with `export default {open(context)}`, and a row in pages.js.
 //  2. `open` is called each time the address becomes #/NAME?…; context = {root, view, params, signal, session, go}.
 //  3. root is an empty element; view = new View on it (view.js): call view.loading(), .loaded(nodes), .empty(), .error(),
-//     .stale(), .partial(), .initial(); nothing else shows a state.
+//     .partial(), .initial(); nothing else shows a state. That nothing answers any more (.stale()) the shell shows.
 //  4. params is the URLSearchParams of the address: all state of a page is there. go(name, {key: value}) changes it;
 //     go(name, values, {quiet: true}) changes the address alone, without opening the page again.
 //  5. signal is aborted when the page is left: pass it to get() and post() of api.js, and to subscribe() of live.js.
@@ -24,11 +24,11 @@ import {clock} from "./format.js";
 export const mayOperate = (session) => session.role !== "view";
 export const mayEdit = (session) => session.role === "edit" && session.edits;
 
-const state = {session: null, leaving: null};
+const state = {session: null, leaving: null, view: null};
 const main = h("main", {id: "main", tabindex: "-1"});
 const nav = h("nav", {id: "nav", "aria-label": "Pages"});
 const foot = h("p", {class: "foot"});
-const pulse = h("p", {class: "pulse", "aria-hidden": "true"}, h("span", {class: "dot"}), h("span", {class: "word"}, "–"));
+const pulse = h("p", {class: "pulse waiting", "aria-hidden": "true"}, h("span", {class: "dot"}), h("span", {class: "word"}, "–"));
 
 /** Goes to a page with `values` as its parameters. */
 export function go(name, values = {}, {quiet = false} = {}) {
@@ -64,7 +64,7 @@ async function open() {
   }
   setMenu(false);
   const root = h("section", {"aria-label": page.title, "data-page": page.name});
-  const view = new View(root);
+  const view = state.view = new View(root);
   replace(main, h("h1", {}, page.title), root);
   try {
     view.loading();
@@ -118,6 +118,7 @@ function showLogin(message = "") {
   live.wanted = false;
   disconnect();
   state.leaving?.abort();
+  state.view = null;
   document.title = "Log in · Kymograph";
   const field = h("input", {
     id: "code", name: "code", autocomplete: "one-time-code", autocapitalize: "characters", spellcheck: "false",
@@ -169,8 +170,11 @@ function showShell() {
 }
 
 subscribe(() => {
+  if (!live.at) return;
+  pulse.classList.remove("waiting");
   pulse.classList.toggle("stale", live.isStale);
   pulse.lastChild.textContent = live.isStale ? `No answer since ${clock(live.at)}` : `${clock(live.at)} UTC`;
+  live.isStale ? state.view?.stale(clock(live.at)) : state.view?.answered();
 });
 
 onLoginNeeded(() => { if (state.session) showLogin("You are logged out: your session has ended."); });

@@ -1,5 +1,6 @@
 // The seven states of a view: initial, loading, error, empty, loaded; stale over the last data; partial when a limit cut
-// the answer. The state is in data-state, so that tests and styles see it.
+// the answer. The state is in data-state, so that tests and styles see it. The shell calls stale() and answered() for the
+// view of each page; a page itself only says what it has.
 
 import {h, replace} from "./dom.js";
 
@@ -7,6 +8,9 @@ export class View {
   /** A view in `root`, an element of its own. */
   constructor(root) {
     this.root = root;
+    /** Since when nothing answers, as text; null while something does. */
+    this.since = null;
+    this.said = {state: "initial", notice: []};
     this.notice = h("div", {class: "notice", role: "status", "aria-live": "polite"});
     this.content = h("div", {class: "content"});
     root.classList.add("view");
@@ -17,11 +21,22 @@ export class View {
   get state() { return this.root.dataset.state; }
 
   #show(state, notice = []) {
-    this.root.dataset.state = state;
+    this.said = {state, notice};
+    // What a page shows now, an answer has brought.
+    this.since = null;
+    this.#draw();
+  }
+
+  #draw() {
+    const {state, notice} = this.said;
+    const isStale = this.since !== null && ["initial", "loaded", "partial", "empty"].includes(state);
+    this.root.dataset.state = isStale ? "stale" : state;
     this.root.setAttribute("aria-busy", state === "loading");
-    const said = notice.map((part) => part?.textContent ?? part ?? "").join("");
+    const parts = isStale
+      ? [h("p", {}, `⚠ No answer since ${this.since} UTC. What is below is from then.`), notice.length > 0 && h("p", {}, notice)] : notice;
+    const text = parts.map((part) => part?.textContent ?? (part || "")).join("");
     // What is said already is not said again to whoever listens.
-    if (this.notice.textContent !== said) replace(this.notice, notice);
+    if (this.notice.textContent !== text) replace(this.notice, parts);
   }
 
   #message(icon, title, text, ...more) {
@@ -31,11 +46,12 @@ export class View {
 
   #hasData() { return this.content.dataset.has === "data"; }
 
-  /** Nothing was asked yet: `text` says what a person does here. */
-  initial(title = "", text = "") {
+  /** Nothing was asked yet: `text` says what a person does here, with what stands above it. */
+  initial(title = "", text = "", ...above) {
     delete this.content.dataset.has;
     this.#show("initial");
     title ? this.#message("○", title, text) : replace(this.content);
+    this.content.prepend(...above);
   }
 
   /** An answer is under way; data that is there stays. */
@@ -73,10 +89,17 @@ export class View {
     this.#show("loaded");
   }
 
-  /** No answer since the time `since` (text): the last data stays, marked. */
+  /** No answer since the time `since` (text): what was answered stays, marked. What waits or has failed says so itself. */
   stale(since) {
-    if (!this.#hasData()) return this.error(new Error(`No answer since ${since}.`));
-    this.#show("stale", [`⚠ No answer since ${since}. What is below is from then.`]);
+    this.since = since;
+    this.#draw();
+  }
+
+  /** There are answers again. */
+  answered() {
+    if (this.since === null) return;
+    this.since = null;
+    this.#draw();
   }
 
   /** A limit cut the answer: `text` says what is missing; `more` is a button or nothing. */

@@ -10,6 +10,8 @@ import KymographTemplates
 struct DemoConsole {
     private let folder: String
     private let ward: DemoWard
+    /// Where its instance keeps data.
+    private var data: String { "\(folder)/data" }
 
     /// - Throws: exit status 73 when there is no place for the instance's data.
     init(seed: UInt64) throws {
@@ -38,7 +40,8 @@ struct DemoConsole {
         let outcome = try StandardError.translating { () throws(PipelineError) in
             let pipeline = try Pipeline(settings, set: mappings, notes: DemoConsole.write)
             DispatchQueue.global().async { [self] in present() }
-            return pipeline.run(signals: signals) { _ in }
+            let actions = ConsoleActions(directory: data, settings, notes: DemoConsole.write)
+            return pipeline.run(signals: signals, actions: actions) { _ in }
         }
         guard outcome.exitCode == ExitStatus.success else {
             throw StandardError.exit(outcome.message, code: outcome.exitCode)
@@ -65,7 +68,7 @@ struct DemoConsole {
         window: 5m
         lateness: 1m
         output: {to: \(folder)/observations}
-        data: \(folder)/data
+        data: \(data)
         http: {admin: "127.0.0.1:0"}
         console: {enabled: true}
         """
@@ -76,7 +79,7 @@ struct DemoConsole {
         var request = ControlRequest(.consoleLogin)
         request.role = "operate"
         for _ in 0..<200 {
-            if let login = ControlClient.ask(request, "\(folder)/data")?.login {
+            if let login = ControlClient.ask(request, data)?.login {
                 StandardError.write(text(login))
                 return ward.play()
             }
@@ -90,7 +93,7 @@ struct DemoConsole {
         Four simulated devices send for the last six hours, and from now on. All is in \(folder) until you end this.
 
         Open   \(login.address)#login=\(login.code)
-               good once, for \(login.seconds) s; another: kymo console login --role operate --data \(folder)/data
+               good once, for \(login.seconds) s; another: kymo console login --role operate --data \(data)
 
         strap-3      has a clock that is wild now and then: rejected as clockAhead
         watch-2      leaves gaps: see the timeline of p-2

@@ -80,7 +80,8 @@ struct Run: ParsableCommand {
         if let directory { log.write(.info("keeping data in \(directory)")) }
         let service = ServiceNotices { [log] in log.write(.warning($0)) }
         let actions =
-            settings.console.isEnabled ? ConsoleActions(directory: directory, settings, log) : ConsoleActions()
+            settings.console.isEnabled
+            ? ConsoleActions(directory: directory, settings, notes: log.write) : ConsoleActions()
         let outcome = pipeline.run(signals: signals, service: service, actions: actions) { [log] summary in
             log.follow(pipeline.logLevel)
             log.show(live: (settings.readsOnlyWhatEnds ? Self.progress : "") + summary.liveLine)
@@ -204,21 +205,6 @@ struct Run: ParsableCommand {
             return try SignalWatcher()
         } catch {
             throw StandardError.exit(error.message, code: ExitStatus.osError)
-        }
-    }
-}
-
-extension ConsoleActions {
-    /// What `kymo dead` and `kymo test` do, for the instance that uses `directory`.
-    fileprivate init(directory: String?, _ settings: PipelineSettings, _ log: Log) {
-        self.init()
-        let trials = MappingTrials(settings)
-        test = { trials.tested($0) }
-        trial = { trials.run($0) }
-        guard let directory else { return }
-        replay = { (numbers, parts) throws(PipelineError) in
-            try ConsoleReplay.run(
-                numbers, withParts: parts, RunningReplay(directory: directory, notes: log.write, patience: 10))
         }
     }
 }

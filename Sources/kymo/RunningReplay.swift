@@ -9,6 +9,8 @@ struct RunningReplay: Sendable {
     let notes: LogTaker
     /// Seconds after which a socket that takes nothing is given up; nil waits for ever.
     var patience: Int?
+    /// The sources of the instance, where they are known: one with a name of its own does not say where it listens.
+    var sources: [PipelineSettings.Source] = []
 
     /// Replays `replay` as far as that can be done while the instance runs; gives the sources that took nothing.
     @discardableResult
@@ -59,13 +61,13 @@ struct RunningReplay: Sendable {
     /// comes a second time, and says what it would reject again.
     private func send(_ replay: inout LetterBatch) -> Set<String> {
         guard !replay.payloads.isEmpty else { return [] }
-        let sources = ControlClient.ask(ControlRequest(.status), directory)?.status?.sources ?? []
-        let framed = sources.filter { $0.framing != nil }.map(\.name)
-        replay.refuse(replay.payloads.compactMap { Self.obstacle($0, framed: framed) })
+        let reported = ControlClient.ask(ControlRequest(.status), directory)?.status?.sources ?? []
+        let framed = reported.filter { $0.framing != nil }.map(\.name)
+        replay.refuse(replay.payloads.compactMap { obstacle($0, framed: framed) })
         guard !replay.payloads.isEmpty else { return [] }
         replay.refuse(change(.expect, replay.payloads))
         let parcels = Set(replay.payloads.map(\.source)).sorted().compactMap { name in
-            Self.destination(name).map { destination in
+            destination(name).map { destination in
                 Parcel(destination: destination, letters: replay.payloads.filter { $0.source == name })
             }
         }
@@ -82,13 +84,13 @@ struct RunningReplay: Sendable {
     }
 
     /// Why a letter cannot be sent to a running instance; `framed` are its sources of frames.
-    private static func obstacle(_ letter: StoredLetter, framed: [String]) -> LetterRefusal? {
+    private func obstacle(_ letter: StoredLetter, framed: [String]) -> LetterRefusal? {
         guard !framed.contains(letter.source), let destination = destination(letter.source) else {
             return LetterRefusal(
                 letter.number,
                 "letters from \(letter.source) cannot be sent to the running instance: stop it, and replay then")
         }
-        guard message(letter, to: destination) == nil else { return nil }
+        guard Self.message(letter, to: destination) == nil else { return nil }
         return LetterRefusal(
             letter.number,
             "it cannot be sent as a line to \(letter.source): its bytes would change; stop the instance, and replay "
@@ -104,8 +106,9 @@ struct RunningReplay: Sendable {
         }
     }
 
-    private static func destination(_ name: String) -> ReadingDestination? {
-        switch (IngestKinds.builtIn.address(named: name) as? any RoutedSource)?.route {
+    private func destination(_ name: String) -> ReadingDestination? {
+        let known = sources.first { $0.name == name }?.configuration.address
+        switch ((known ?? IngestKinds.builtIn.address(named: name)) as? any RoutedSource)?.route {
         case .udp(let address): .udp(host: address.host, port: address.port)
         case .tcp(let address): .tcp(host: address.host, port: address.port)
         case .unixStream(let path): .unixStream(path: path)

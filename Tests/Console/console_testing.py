@@ -15,10 +15,15 @@ import unittest
 import urllib.error
 import urllib.request
 
+from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import sync_playwright
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 KYMO = os.environ.get("KYMO_BINARY", str(ROOT / ".build/release/kymo"))
+#: A folder whose files take the place of the pages in the binary, so that a change is tried without a build.
+PAGES = os.environ.get("KYMO_CONSOLE_PAGES")
+POLICY = ("default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; "
+          "frame-ancestors 'none'")
 #: All tests, and not only those that need little time.
 RUNS_ALL = os.environ.get("KYMO_CONSOLE_ALL") == "1"
 slow = unittest.skipUnless(RUNS_ALL, "make console-test runs it")
@@ -178,6 +183,17 @@ class Browser:
             cls._browser = None
 
 
+def serve_pages(route):
+    """Answers with the file of ``PAGES``."""
+    name = route.request.url.split("/console/", 1)[1].split("?")[0] or "index.html"
+    path = pathlib.Path(PAGES) / name
+    if not path.is_file():
+        return route.fallback()
+    kinds = {".js": "text/javascript", ".css": "text/css", ".svg": "image/svg+xml", ".html": "text/html"}
+    route.fulfill(body=path.read_bytes(), headers={
+        "Content-Type": kinds[path.suffix], "Content-Security-Policy": POLICY, "Cache-Control": "no-store"})
+
+
 class InstanceTestCase(unittest.TestCase):
     """A test with instances of its own."""
 
@@ -200,6 +216,8 @@ class ConsoleTestCase(InstanceTestCase):
             viewport={"width": width, "height": height}, color_scheme=scheme, reduced_motion="reduce", **options)
         context.set_default_timeout(15_000)
         self.addCleanup(context.close)
+        if PAGES:
+            context.route(re.compile(r"/console/(?!api/)[^#]*$"), serve_pages)
         page = context.new_page()
         page.on("console", self._note)
         page.on("pageerror", lambda error: self.complaints.append(f"error: {error}"))
@@ -235,6 +253,13 @@ class ConsoleTestCase(InstanceTestCase):
 
     def wait_state(self, page, *states, seconds=15):
         wait_until(lambda: self.state(page) in states, seconds, f"state {states}, it is {self.state(page)},")
+
+    def check_look(self, page, name, width):
+        """Nothing is wider than the screen, and axe finds nothing, with its rule of WCAG 2.2 for the size of targets."""
+        self.assertLessEqual(page.evaluate("document.documentElement.scrollWidth"), width, name)
+        found = Axe().run(page, options={"rules": {"target-size": {"enabled": True}}}).response["violations"]
+        said = [(one["id"], [node["html"][:300] for node in one["nodes"][:3]]) for one in found]
+        self.assertEqual(said, [], name)
 
     def tearDown(self):
         if not self.expects_errors:

@@ -1,14 +1,17 @@
 """Playground, Timeline and Ledger of the console in a real browser."""
 
 import json
+import pathlib
 import subprocess
+import tempfile
 import unittest
 
-from axe_playwright_python.sync_playwright import Axe
-
-from console_testing import KYMO, RUNS_ALL, ConsoleTestCase, Instance, reading, wait_until
+from console_testing import KYMO, RUNS_ALL, ConsoleTestCase, Instance, reading, slow, wait_until
 
 HOSTILE = "<script>alert(1)</script>\u202egnp.exe" + "x" * 400
+#: An identifier as long as is taken, and one of 4 KiB, which is rejected.
+LONG = "<b>" + "y" * 1017 + "</b>"
+HUGE = "<b>" + "z" * 4089 + "</b>"
 
 
 class DataTests(ConsoleTestCase):
@@ -20,10 +23,11 @@ class DataTests(ConsoleTestCase):
         for start in range(0, len(seconds), 50):
             cls.instance.send(*[reading("watch-1", 60 + second % 30, second - 700, patientId="p-1")
                                 for second in seconds[start:start + 50]])
-        cls.instance.send(*[reading(HOSTILE, 70, -300 - second) for second in range(3)])
+        cls.instance.send(*[reading(name, 70, -300 - second) for name in [HOSTILE, LONG] for second in range(3)],
+                          reading(HUGE, 70, -300))
         cls.instance.send('{"deviceId":"watch-1","type":"heartrate","timestamp":"2026-03-01T08:00:05Z","value":1}',
                           reading("watch-1", offset=86400))
-        wait_until(lambda: len(cls.instance.dead_letters()) >= 2, what="letters")
+        wait_until(lambda: len(cls.instance.dead_letters()) >= 3, what="letters")
         wait_until(lambda: cls.windows() >= 51, 40, "closed windows")
 
     @classmethod
@@ -81,6 +85,136 @@ class DataTests(ConsoleTestCase):
             page.wait_for_function("name => location.hash.includes('bucket=' + name)", arg=name)
             wait_until(lambda: page.locator(".facts dd.accepted").first.inner_text() == "500", what=f"all in {name}")
 
+    def test_seconds(self):
+        """The shortest buckets: each has one reading, or lacks one, around the beginning of the gap."""
+        page = self.logged_in(self.instance, path="timeline")
+        self.choose(page)
+        # The span of 600 s ends in the gap.
+        first = page.evaluate("""async () => {
+            const {get} = await import('./api.js');
+            const of = new URLSearchParams(location.hash.split('?')[1]).get('of');
+            const now = Math.ceil(Date.now() / 1000);
+            const found = await get('timeline', {of, bucket: '1s', from: now - 1800, to: now});
+            return found.boundaries[found.series[0].accepted.findIndex((number) => number > 0)];
+        }""")
+        self.go(page, page.url.split("#/")[1].split("&")[0] + f"&bucket=1s&to={first + 250}")
+        page.wait_for_selector(".buckets .lack")
+        self.assertEqual(page.locator(".facts dd.accepted").first.inner_text(), "200")
+        self.assertEqual(page.locator(".facts dd.missing").first.inner_text(), "50")
+        page.locator("details summary:has-text('As a table')").first.click()
+        page.wait_for_selector(".series details[open] tbody tr")
+        cells = [row.inner_text().split("\t") for row in page.locator(".series details[open] tbody tr").all()]
+        self.assertEqual(len(cells), 600)
+        self.assertEqual({tuple(row[1:3]) for row in cells}, {("1", "0"), ("0", "1"), ("0", "0")})
+
+    def test_amended_windows_and_empty_buckets_are_marked(self):
+        """A window that is written again has a mark; a bucket without anything is drawn as empty."""
+        instance = self.start("--idle", "1s", "--lateness", "1s")
+        windows = lambda: json.loads(instance.kymo("query", "--count").stdout or '{"windows": 0}')["windows"]
+        instance.send(*[reading("band-1", 60, -120 - second * 2) for second in range(20)])
+        wait_until(lambda: windows() >= 4, 40, "closed windows")
+        instance.send(*[reading("band-1", 60, -121 - second * 2) for second in range(20)])
+        page = self.logged_in(instance, path="timeline")
+        self.choose(page, "band-1")
+        page.check('input[value="1min"]', force=True)
+        page.wait_for_selector(".buckets .none", state="attached")
+        amended = lambda: page.locator(".facts dd.amended").first.inner_text()
+        # The page notices that there is something new by itself.
+        wait_until(lambda: amended() != "0", 40, "amended windows")
+        self.assertEqual(page.locator(".buckets .mark").count(), 1)
+        self.assertIn("amended", page.locator(".buckets svg").first.get_attribute("aria-valuetext")
+                      + "".join(page.evaluate("""() => {
+            const chart = document.querySelector('.buckets svg');
+            const found = [];
+            chart.focus();
+            for (let place = 0; place < 240; place++) {
+                chart.dispatchEvent(new KeyboardEvent('keydown', {key: 'ArrowLeft', bubbles: true}));
+                found.push(chart.getAttribute('aria-valuetext'));
+            }
+            return found;
+        }""")))
+
+    def test_newer_readings_come_by_themselves_or_are_offered(self):
+        instance = self.start("--idle", "1s", "--lateness", "1s")
+        instance.send(*[reading("band-1", 60, -second * 2) for second in range(20)])
+        wait_until(lambda: instance.kymo("query", "--count").returncode == 0, what="a store")
+        page = self.logged_in(instance, path="timeline")
+        self.choose(page, "band-1")
+        accepted = lambda: page.locator(".facts dd.accepted").first.inner_text()
+        wait_until(lambda: accepted() == "20", 30, "20 readings")
+        instance.send(*[reading("band-1", 60, -61 - second * 2) for second in range(5)])
+        wait_until(lambda: accepted() == "25", 30, "5 more readings")
+        # What somebody looks at stays until they ask.
+        page.locator("details summary:has-text('As a table')").first.click()
+        instance.send(*[reading("band-1", 60, -121 - second * 2) for second in range(5)])
+        page.wait_for_selector("text=Newer readings have come.")
+        self.assertEqual(accepted(), "25")
+        page.click("text=Show them")
+        wait_until(lambda: accepted() == "30", 30, "5 more readings")
+        self.assertEqual(page.locator("text=Newer readings have come.").count(), 0)
+        # The same on the ledger, of which an hour is chosen.
+        self.go(page, "ledger")
+        self.choose(page, "band-1")
+        cells = lambda: page.locator(".hours button:not(.none)").first.get_attribute("aria-label")
+        page.locator(".hours button:not(.none)").first.click()
+        page.wait_for_selector("aside .card")
+        instance.send(*[reading("band-1", 60, -181 - second * 2) for second in range(5)])
+        page.wait_for_selector("text=Newer readings have come.")
+        before = cells()
+        page.click("text=Show them")
+        wait_until(lambda: cells() != before, 30, "another number of readings")
+        self.assertEqual(page.locator('.hours button[aria-pressed="true"]').count(), 1)
+
+    def test_readings_of_a_patient(self):
+        """By patient: on the timeline and on the ledger, and the address says so."""
+        page = self.logged_in(self.instance, path="timeline")
+        page.fill("#find", "p-1")
+        page.keyboard.press("Enter")
+        page.wait_for_selector(".buckets")
+        for name, thing in [("timeline", ".buckets"), ("ledger", ".hours")]:
+            self.go(page, name + "?" + page.url.split("?")[1])
+            page.wait_for_selector(thing)
+            page.check('input[name="by"][value="patient"]', force=True)
+            page.wait_for_function("location.hash.includes('by=patient')")
+            page.wait_for_selector(thing)
+            self.wait_state(page, "loaded")
+            self.assertTrue(page.locator('input[name="by"][value="patient"]').is_checked(), name)
+        self.assertEqual(page.locator(".hours").count(), 1)
+        # The strap names no patient.
+        self.go(page, "timeline")
+        self.choose(page, HOSTILE)
+        self.assertTrue(page.locator('input[name="by"][value="patient"]').is_disabled())
+
+    def test_from_an_observation_to_its_payloads(self):
+        """What was kept as it came is shown to who may reveal, and the log says so."""
+        folder = self.enterContext(tempfile.TemporaryDirectory(prefix="kymo-"))
+        settings = pathlib.Path(folder) / "kymo.yaml"
+        settings.write_text("store: {keepRaw: 1d}\n")
+        instance = self.start("--config", str(settings), "--idle", "1s", "--lateness", "1s")
+        sent = [reading("band-1", 60 + second, -60 - second, note="<b>as it came</b>") for second in range(3)]
+        instance.send(*sent)
+        wait_until(lambda: json.loads(instance.kymo("query", "--count").stdout or '{"windows": 0}')["windows"] >= 1, 40, "a window")
+        page = self.logged_in(instance, path="timeline")
+        self.choose(page, "band-1")
+        page.locator(".buckets svg").first.focus()
+        page.keyboard.press("End")
+        page.keyboard.press("Enter")
+        page.locator("aside [data-key^='window']").first.click()
+        page.click("aside >> text=Reveal payloads")
+        page.wait_for_selector('aside [data-part="payload"]')
+        shown = page.locator('aside [data-part="payload"]').all_inner_texts()
+        self.assertTrue(shown and set(shown) <= set(sent), shown)
+        self.assertIn("has revealed the payloads of window", instance.log)
+        # An instance that keeps none says what to set.
+        other = self.logged_in(self.instance, path="timeline")
+        self.choose(other)
+        other.locator(".buckets svg").first.focus()
+        other.keyboard.press("End")
+        other.keyboard.press("Enter")
+        other.locator("aside [data-key^='window']").first.click()
+        other.click("aside >> text=Reveal payloads")
+        other.wait_for_selector("aside >> text=store.keepRaw")
+
     def test_the_chart_is_used_by_keys(self):
         page = self.logged_in(self.instance, path="timeline")
         self.choose(page)
@@ -106,6 +240,26 @@ class DataTests(ConsoleTestCase):
         shown = page.locator("[role=status] bdi").first.inner_text()
         self.assertIn("<script>alert(1)</script>⟨U+202E⟩gnp.exe", shown)
         self.assertNotIn("script", page.url)
+
+    @slow
+    def test_an_identifier_of_4_kib_is_text_and_breaks_nothing(self):
+        for width in [1440, 390]:
+            page = self.logged_in(self.instance, path="timeline", width=width, height=900)
+            self.choose(page, LONG)
+            page.click("text=Reveal")
+            page.wait_for_selector("text=The log says")
+            self.assertEqual(page.locator("[role=status] bdi").first.inner_text(), LONG)
+            self.assertEqual(page.locator("main b").count(), 0)
+            self.assertLessEqual(page.evaluate("document.documentElement.scrollWidth"), width)
+            self.go(page, "ledger?" + page.url.split("?")[1])
+            page.wait_for_selector(".hours")
+            self.assertLessEqual(page.evaluate("document.documentElement.scrollWidth"), width)
+            letter = next(one for one in self.instance.dead_letters() if one["reason"] == "valueTooLong")
+            self.go(page, f"letters?letter={letter['number']}")
+            page.click("text=Reveal content")
+            page.wait_for_selector("[data-part='text']")
+            self.assertIn(HUGE, page.locator("[data-part='text']").inner_text())
+            self.assertLessEqual(page.evaluate("document.documentElement.scrollWidth"), width)
 
     def test_nobody_of_this_name(self):
         page = self.logged_in(self.instance, path="timeline")
@@ -157,6 +311,42 @@ class DataTests(ConsoleTestCase):
         page.locator("#edit-device").fill("{\n  nonsense")
         page.wait_for_selector("text=The mapping cannot be used")
         page.wait_for_selector(".hint.bad:has-text('2:')")
+
+    def test_it_changes_no_counter_and_nothing_in_the_store(self):
+        page = self.logged_in(self.instance, path="playground")
+        page.wait_for_selector("text=1 reading, 0 rejected")
+        counted = lambda: [line for line in self.instance.get("/metrics")[2].splitlines()
+                           if line.startswith(("kymo_readings", "kymo_rejected", "kymo_mapping", "kymo_windows"))]
+        before, letters = counted(), len(self.instance.dead_letters())
+        self.assertTrue(before)
+        field = page.locator("#edit-payload")
+        for text in ['{"deviceId":', field.input_value().replace("72", "73"), "no json"]:
+            field.fill(text)
+            page.wait_for_timeout(600)
+        page.wait_for_selector("text=The payload is refused at byte")
+        self.assertEqual(counted(), before)
+        self.assertEqual(len(self.instance.dead_letters()), letters)
+
+    @slow
+    def test_the_playground_by_keys(self):
+        """From one field to the next by Tab, and what an expression matched by focus alone."""
+        page = self.logged_in(self.instance, path="playground")
+        page.wait_for_selector("text=1 reading, 0 rejected")
+        page.focus("#edit-payload")
+        page.keyboard.press("Control+A")
+        page.keyboard.insert_text('{"deviceId":"w","type":"heartRate","timestamp":"2026-03-01T08:00:05Z","value":null,"unit":"/min"}')
+        page.wait_for_selector("text=nullValue")
+        fields = []
+        for _ in range(6):
+            page.keyboard.press("Tab")
+            fields.append(page.evaluate("document.activeElement.id || document.activeElement.dataset.key"))
+        self.assertIn("edit-device", fields)
+        self.assertIn("edit-fhir", fields)
+        for _ in range(20):
+            page.keyboard.press("Tab")
+            if page.evaluate("document.activeElement.tagName") == "TR":
+                break
+        self.assertGreaterEqual(page.locator("mark.lit").count(), 1)
 
     def test_what_an_expression_matched_lights_up(self):
         page = self.logged_in(self.instance, path="playground")
@@ -237,10 +427,7 @@ class DataTests(ConsoleTestCase):
                         page.wait_for_selector("text=1 reading, 0 rejected")
                     else:
                         self.choose(page)
-                    found = Axe().run(page).response["violations"]
-                    said = [(one["id"], [node["html"][:200] for node in one["nodes"][:3]]) for one in found]
-                    self.assertEqual(said, [], f"{name}, {scheme}, {width}")
-                    self.assertLessEqual(page.evaluate("document.documentElement.scrollWidth"), width, f"{name} {width}")
+                    self.check_look(page, f"{name}, {scheme}, {width}", width)
                 page.context.close()
 
 

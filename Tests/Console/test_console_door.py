@@ -13,11 +13,8 @@ import threading
 import time
 import unittest
 
-from console_testing import (KYMO, SECRET, Instance, InstanceTestCase, free_port, misspelt_mapping, reading, slow,
+from console_testing import (KYMO, POLICY, SECRET, Instance, InstanceTestCase, free_port, misspelt_mapping, reading, slow,
                              wait_until)
-
-POLICY = ("default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; "
-          "frame-ancestors 'none'")
 
 
 class DoorTests(unittest.TestCase):

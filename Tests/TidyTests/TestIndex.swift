@@ -1,6 +1,6 @@
 import Foundation
 
-/// The types and functions that each file of tests declares.
+/// The types and functions that each file of tests declares, those in a browser among them, which are in Python.
 struct TestIndex {
     private struct Names {
         var types: Set<Substring> = []
@@ -14,10 +14,12 @@ struct TestIndex {
     /// Number of files.
     var count: Int { files.count }
 
-    /// Of all Swift files below `Tests`.
+    /// Of all files of tests below `Tests`.
     static func all() throws -> TestIndex {
         let root = SourceTree.package.appendingPathComponent("Tests")
-        let paths = try FileManager.default.subpathsOfDirectory(atPath: root.path).filter { $0.hasSuffix(".swift") }
+        let paths = try FileManager.default.subpathsOfDirectory(atPath: root.path).filter {
+            $0.hasSuffix(".swift") || $0.hasSuffix(".py") && $0.contains("/test_")
+        }
         let files = try paths.map { path in
             let data = try Data(contentsOf: root.appendingPathComponent(path))
             return SourceFile(path: "Tests/\(path)", text: String(decoding: data, as: UTF8.self))
@@ -50,6 +52,7 @@ struct TestIndex {
                 switch word {
                 case "struct", "class", "enum", "actor": names.types.insert(name)
                 case "func" where mark == "(" || mark == "<": names.functions.insert(name)
+                case "def" where mark == "(": names.functions.insert(name)
                 default: break
                 }
             }

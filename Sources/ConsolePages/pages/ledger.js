@@ -1,10 +1,10 @@
 // Ledger: is this hour complete? A map of hours for each device; an hour says what is missing, and proves it.
 
-import {h, quoted} from "../dom.js";
+import {h, quoted, replace} from "../dom.js";
 import {get} from "../api.js";
 import {View} from "../view.js";
 import {count, counted, time} from "../format.js";
-import {card, choices, chooser, number, row, soft, steps, table, useStyles} from "./subject.js";
+import {card, choices, chooser, newest, number, row, soft, steps, table, useStyles} from "./subject.js";
 
 const day = 86400;
 const states = {complete: ["✓", "complete"], running: ["…", "complete so far"], incomplete: ["!", "not complete"], none: ["·", "no readings"]};
@@ -31,21 +31,60 @@ class LedgerPage {
   async load() {
     const {node, subject, by, isEmpty} = await chooser({...this, change: (values) => this.change({...values, to: ""})});
     if (isEmpty) return this.view.empty("No readings yet", "When sources bring readings, the ledger says here which hours are complete.");
-    if (!subject) return this.view.loaded(node, h("div", {class: "message"}, h("h2", {}, "Whose hours?"),
-      h("p", {}, "Choose a device from the list, or find one by its identifier or that of a patient.")));
+    if (!subject) return this.view.initial("Whose hours?",
+      "Choose a device from the list, or find one by its identifier or that of a patient.", node);
     Object.assign(this, {subject, by});
+    this.head = h("div");
+    this.hours = h("div", {class: "content"});
+    const newer = !this.params.get("to") && newest({signal: this.signal, isBusy: () => this.isBusy, load: () => this.fill(true)});
+    await this.fill();
+    this.view.loaded(node, this.head, newer, h("div", {class: "split aside hourly"}, this.hours, this.detail));
+    this.detailView.initial("No hour chosen", "Choose an hour to see what is missing, and what proves it.");
+    this.scroll();
+    this.tellCut();
+    const chosen = this.chosen;
+    if (chosen) await this.choose(chosen);
+  }
+
+  // Where not all hours have room, those with readings are seen.
+  scroll() {
+    for (const box of this.hours.querySelectorAll(".hours")) {
+      const cell = [...box.querySelectorAll("button:not(.none)")].at(-1);
+      if (cell) box.scrollLeft = cell.offsetLeft + cell.offsetWidth - box.clientWidth + 8;
+    }
+  }
+
+  // Whether what is there must not change by itself.
+  get isBusy() { return Boolean(this.params.get("hour")) || this.hours.contains(document.activeElement); }
+
+  // The cell of the hour that the address names.
+  get chosen() {
+    return this.cells.find((cell) => cell.hour.start === this.params.get("hour") && cell.device.device === this.params.get("device"));
+  }
+
+  // Loads the hours; again, where there may be newer readings, and the chosen hour stays.
+  async fill(isAgain = false) {
+    if (isAgain) this.subject = (await get("subjects/chosen", {of: this.subject.series}, this.signal)).subjects[0] ?? this.subject;
+    const {subject} = this;
     const last = subject.latest ? Date.parse(subject.latest) / 1000 : Date.now() / 1000;
     const now = Date.now() / 1000;
     const newest = now - last < this.days * day ? now : last;
     this.to = Number(this.params.get("to")) || Math.floor(newest / day) * day + day;
     this.from = this.to - this.days * day;
-    const data = await get("hours", {of: subject.series, by, from: this.from, to: this.to}, this.signal);
-    this.view.loaded(node, this.controls(), h("div", {class: "split aside"},
-      h("div", {class: "content"}, this.summary(data), data.devices.map((device) => this.map(device))), this.detail));
-    this.detailView.initial("No hour chosen", "Choose an hour to see what is missing, and what proves it.");
-    if (data.isPartial) this.view.partial("There are more devices or hours than one answer holds: look at one device, or at fewer days.");
-    const chosen = this.cells.find((cell) => cell.hour.start === this.params.get("hour") && cell.device.device === this.params.get("device"));
-    if (chosen) await this.choose(chosen);
+    const data = await get("hours", {of: subject.series, by: this.by, from: this.from, to: this.to}, this.signal);
+    this.isPartial = data.isPartial;
+    this.cells = [];
+    replace(this.head, this.controls());
+    replace(this.hours, this.summary(data), data.devices.map((device) => this.map(device)));
+    if (!isAgain) return;
+    this.scroll();
+    this.view.fresh();
+    this.tellCut();
+    this.chosen?.button.setAttribute("aria-pressed", "true");
+  }
+
+  tellCut() {
+    if (this.isPartial) this.view.partial("There are more devices or hours than one answer holds: look at one device, or at fewer days.");
   }
 
   controls() {

@@ -44,7 +44,7 @@ class LettersPage {
     }
     replace(this.reasons, this.reasonChips(reasons));
     this.view.loaded(this.reasons, this.result,
-      h("div", {class: "split aside"}, this.list, this.detail));
+      h("div", {class: "split aside listed"}, this.list, this.detail));
     this.showList();
     const number = this.params.get("letter");
     if (number) await this.openLetter(Number(number));
@@ -112,7 +112,7 @@ class LettersPage {
     h("td", {}, h("time", {datetime: letter.at}, time(letter.at))),
     h("td", {class: "nowrap"}, letter.reason, letter.replayed && [" ", h("span", {class: "tag good"}, "✓ replayed")]),
     h("td", {class: "wide from"}, quoted(letter.source)),
-    h("td", {class: "wide soft"}, letter.detail ? quoted(letter.detail) : "–"));
+    h("td", {class: "wide why soft"}, letter.detail ? quoted(letter.detail) : "–"));
     const head = [changes && h("th", {scope: "col"}, h("span", {class: "gone"}, "Chosen")),
       h("th", {scope: "col", class: "number"}, "Letter"), h("th", {scope: "col"}, "Received (UTC)"),
       h("th", {scope: "col"}, "Reason"), h("th", {scope: "col", class: "wide"}, "From"),

@@ -41,13 +41,15 @@ export default {
 
     subscribe(() => {
       if (!live.snapshot) return;
-      if (live.isStale) return view.stale(clock(live.at));
+      // The shell says that nothing comes any more; what came last is shown all the same.
+      if (isShown && live.isStale) return;
       show();
       if (isShown) return view.fresh();
       isShown = true;
       view.loaded(said, parts.verdict,
         h("div", {class: "split even"}, h("div", {class: "stack"}, parts.balance, parts.windows), parts.flow),
         parts.sources, parts.sinks, parts.store);
+      if (live.isStale) view.stale(clock(live.at));
     }, signal);
     // Nothing comes at once from an instance that is gone.
     const wait = setTimeout(() => {
@@ -93,7 +95,8 @@ function balance({balance: numbers}) {
     ["amended", "conflict", numbers.conflict], ["rejected", "rejected", numbers.rejected],
     ["missing", "in flight", numbers.inFlight],
   ];
-  const term = (style, name, number) => h("div", {class: number > 0 ? style : "zero"}, h("dt", {}, name), h("dd", {},
+  const term = (style, name, number) => h("div", {class: number > 0 ? style : "zero"}, h("dt", {},
+    style && number > 0 && h("i", {class: `patch ${style}`, "aria-hidden": "true"}), name), h("dd", {},
     name === "rejected" && number > 0
       ? h("a", {href: "#/letters", "data-key": "rejected", "aria-label": `${count(number)} rejected: show dead letters`},
         count(number))

@@ -3,6 +3,7 @@
 import {h, quoted, replace} from "../dom.js";
 import {get, post} from "../api.js";
 import {mayOperate} from "../app.js";
+import {live, subscribe} from "../live.js";
 
 let styled = false;
 export function useStyles() {
@@ -40,6 +41,37 @@ export const told = (node) => (error) => {
 
 export const sum = (list) => list.reduce((one, other) => one + other, 0);
 export const iso = (seconds) => new Date(seconds * 1000).toISOString().replace(".000Z", "Z");
+
+/** Seconds between two loads that nobody asked for. */
+const pause = 10;
+
+// To be called before the page loads. Keeps it at its newest end: what has come since is loaded by `load` now and then, or offered in the element that is
+// given back while `isBusy` says that somebody reads or chooses something there.
+export function newest({signal, isBusy, load}) {
+  const node = h("div", {class: "newer", role: "status"});
+  const total = () => live.snapshot === null ? null : [live.snapshot.sample.accepted, live.snapshot.sample.rejected,
+    live.snapshot.windows.written, live.snapshot.windows.amended].join();
+  let [known, loaded, isLoading] = [total(), Date.now(), false];
+  const again = async () => {
+    if (isLoading) return;
+    [isLoading, known] = [true, total()];
+    try {
+      await load();
+      replace(node);
+    } catch { /* the shell says that nothing answers */ } finally {
+      [isLoading, loaded] = [false, Date.now()];
+    }
+  };
+  subscribe(() => {
+    if (live.isStale || total() === known) return;
+    if (!isBusy()) {
+      if (Date.now() - loaded >= pause * 1000) again();
+    } else if (!node.firstChild) {
+      replace(node, h("p", {class: "row small"}, "Newer readings have come. ", quiet("newer", "Show them", again)));
+    }
+  }, signal);
+  return node;
+}
 
 const name = (subject) => subject.patient ? `${subject.patient} with ${subject.device}` : subject.device;
 

@@ -5,7 +5,7 @@ import {get, post} from "../api.js";
 import {View} from "../view.js";
 import {mayOperate} from "../app.js";
 import {count, counted, time} from "../format.js";
-import {card, choices, chooser, iso, number, row, soft, steps, sum, table, told, useStyles} from "./subject.js";
+import {card, choices, chooser, iso, newest, number, row, soft, steps, sum, table, told, useStyles} from "./subject.js";
 
 const buckets = [
   ["1s", "1 s", 600], ["1min", "1 min", 14400], ["1h", "1 h", 604800], ["1d", "1 day", 5184000],
@@ -35,22 +35,49 @@ class TimelinePage {
   async load() {
     const {node, subject, isEmpty} = await chooser({...this, change: (values) => this.change({...values, to: ""})});
     if (isEmpty) return this.view.empty("No readings yet", "When sources bring readings, they are shown here by device and patient.");
-    if (!subject) return this.view.loaded(node, h("div", {class: "message"}, h("h2", {}, "Whose readings?"),
-      h("p", {}, "Choose a device from the list, or find one by its identifier or that of a patient.")));
-    this.to = Number(this.params.get("to")) || this.newest(subject);
-    this.from = this.to - this.bucket[2];
-    this.data = await get("timeline", {of: subject.series, by: this.params.get("by"), bucket: this.bucket[0],
-      zone: this.zone, from: this.from, to: this.to}, this.signal);
-    this.charts = this.data.series.map((series) => new SeriesChart(series, this.data, this.zone,
-      (place) => this.choose(series, place)));
-    this.view.loaded(node, this.controls(), h("div", {class: "split aside"}, h("div", {class: "content"}, this.content()),
-      this.detail));
+    if (!subject) return this.view.initial("Whose readings?",
+      "Choose a device from the list, or find one by its identifier or that of a patient.", node);
+    this.subject = subject;
+    this.head = h("div");
+    this.charted = h("div", {class: "content"});
+    const newer = !this.params.get("to") && newest({signal: this.signal, isBusy: () => this.isBusy, load: () => this.fill(true)});
+    await this.fill();
+    this.view.loaded(node, this.head, newer, h("div", {class: "split aside"}, this.charted, this.detail));
     this.detailView.initial("No bucket chosen", "Choose a bucket in a chart, or a row of its table, to see its windows.");
-    const cut = this.data.partial.filter((what) => what !== "letters");
-    if (cut.length) this.view.partial(`There is more than one answer holds: ${cut.join(" and ")} are cut off. Choose a shorter span.`);
+    this.tellCut();
     const chosen = this.data.series.find((series) => String(series.number) === this.params.get("series"));
     const place = this.data.boundaries.indexOf(Number(this.params.get("at")));
     if (chosen && place >= 0 && place < this.data.boundaries.length - 1) await this.choose(chosen, place);
+  }
+
+  // Whether what is there must not change by itself: something of it is chosen, opened, pointed at or focused.
+  get isBusy() {
+    return Boolean(this.params.get("at")) || this.charted.contains(document.activeElement)
+      || this.charted.querySelector("details[open], .buckets svg:hover") !== null;
+  }
+
+  // Loads the charts; again, where there may be newer readings, and what is chosen stays.
+  async fill(isAgain = false) {
+    if (isAgain) this.subject = (await get("subjects/chosen", {of: this.subject.series}, this.signal)).subjects[0] ?? this.subject;
+    this.to = Number(this.params.get("to")) || this.newest(this.subject);
+    this.from = this.to - this.bucket[2];
+    this.data = await get("timeline", {of: this.subject.series, by: this.params.get("by"), bucket: this.bucket[0],
+      zone: this.zone, from: this.from, to: this.to}, this.signal);
+    this.charts = this.data.series.map((series) => new SeriesChart(series, this.data, this.zone,
+      (place) => this.choose(series, place)));
+    replace(this.head, this.controls());
+    replace(this.charted, this.content());
+    if (!isAgain) return;
+    this.view.fresh();
+    this.tellCut();
+    const place = this.data.boundaries.indexOf(Number(this.params.get("at")));
+    const chart = this.charts.find((one) => String(one.series.number) === this.params.get("series"));
+    if (place >= 0) chart?.mark(place);
+  }
+
+  tellCut() {
+    const cut = this.data.partial.filter((what) => what !== "letters");
+    if (cut.length) this.view.partial(`There is more than one answer holds: ${cut.join(" and ")} are cut off. Choose a shorter span.`);
   }
 
   newest(subject) {
@@ -141,14 +168,34 @@ class TimelinePage {
     const shown = await (isRevealed ? post("timeline/reveal", {id}, this.signal)
       : get("timeline/window", {id}, this.signal)).catch(told(this.window));
     if (!shown) return;
+    const payloads = h("div", {role: "status"});
     replace(this.window, h("div", {class: "card"},
       h("div", {class: "row spread"}, h("h2", {}, counted(shown.observations.length, "Observation")),
-        !isRevealed && mayOperate(this.session) && h("button", {class: "quiet", "data-key": "reveal window",
-          onclick: () => this.openWindow(id, true)}, "Reveal identifiers")),
+        mayOperate(this.session) && h("span", {},
+          !isRevealed && h("button", {class: "quiet", "data-key": "reveal window",
+            onclick: () => this.openWindow(id, true)}, "Reveal identifiers"),
+          h("button", {class: "quiet", "data-key": "payloads", onclick: () => this.openPayloads(id, payloads)},
+            "Reveal payloads"))),
       shown.isDamaged && h("p", {class: "problem"}, "The readings of this window are damaged."),
       shown.observations.length === 0 && h("p", {class: "soft"}, "No mapping in use writes one."),
       shown.observations.slice(0, 20).map((observation) => h("pre", {tabindex: "0"}, visible(JSON.stringify(observation, null, 2))))),
+    payloads,
     card(`${counted(shown.readings.length, "reading")}${shown.isPartial ? " of more" : ""}`, this.readings(shown.readings)));
+  }
+
+  // What the readings of a window were made of, as it came: the log says that somebody has looked.
+  async openPayloads(id, node) {
+    const shown = await post("timeline/payloads", {id}, this.signal).catch(told(node));
+    if (!shown) return;
+    const head = (one) => `${time(one.received)} UTC by `;
+    replace(node, card(counted(shown.payloads.length, "payload as it came", "payloads as they came"),
+      !shown.isKept && h("p", {class: "soft"}, "This instance keeps none: the setting store.keepRaw says for how long it does."),
+      shown.isKept && shown.payloads.length === 0 && h("p", {class: "soft"}, "None is kept of this window: they came before the setting, or are older than it says."),
+      shown.isDamaged && h("p", {class: "problem"}, "Some are damaged, and left out."),
+      shown.isPartial && h("p", {class: "soft small"}, "There are more: kymo query --raw has all."),
+      shown.payloads.map((one) => [h("h3", {}, head(one), quoted(one.source), `: ${counted(one.readings, "reading")} of this window`),
+        h("pre", {tabindex: "0", dir: "ltr", "data-part": "payload"}, one.text !== undefined ? visible(one.text) : one.hex),
+        one.isCut && h("p", {class: "soft small"}, "The first 64 KiB are shown.")])));
   }
 
   readings(readings) {
@@ -183,7 +230,9 @@ class SeriesChart {
       "aria-valuemax": this.count - 1, "aria-valuenow": 0, "aria-valuetext": this.text(0),
       onclick: (event) => this.pick(event), onkeydown: (event) => this.key(event), onmousemove: (event) => this.hover(event)},
     svg("defs", {}, svg("pattern", {id: `hatch${series.number}`, class: "hatch", width: this.count / 150, height: 6,
-      patternUnits: "userSpaceOnUse"}, svg("path", {d: `M0 6L${this.count / 150} 0`}))),
+      patternUnits: "userSpaceOnUse"}, svg("path", {d: `M0 6L${this.count / 150} 0`})),
+    svg("pattern", {id: `stripes${series.number}`, class: "stripes", width: this.count, height: 5, patternUnits: "userSpaceOnUse"},
+      svg("rect", {width: this.count, height: 5}), svg("path", {d: `M0 2.5H${this.count}`}))),
     this.columns(), this.cursor);
     this.node = h("section", {class: "card series", "aria-label": series.type},
       h("div", {class: "row"}, h("h2", {}, series.type, " ", h("span", {class: "soft note"}, rhythm)),
@@ -216,7 +265,8 @@ class SeriesChart {
       if (base === 98) shapes.none += `M${place + 0.2} 98h0.6`;
       if (amended[place]) shapes.mark += `M${place + 0.5} 1l0.45 4.5l-0.45 4.5l-0.45 -4.5Z`;
     }
-    return Object.entries(shapes).map(([kind, d]) => d && svg("path", {class: kind, d, fill: `url(#hatch${this.series.number})`}));
+    const fill = (kind) => `url(#${kind === "no" ? "stripes" : "hatch"}${this.series.number})`;
+    return Object.entries(shapes).map(([kind, d]) => d && svg("path", {class: kind, d, fill: fill(kind)}));
   }
 
   text(place) {

@@ -72,7 +72,7 @@ final class AdminServer: Sendable {
         let health = InstanceHealth(facts: facts, downSince: seen.downSince, now: .now)
         let obstacles = request.path == "/readyz" ? health.obstacles.map(\.text) : health.failure.map { [$0] } ?? []
         guard obstacles.isEmpty else { return HTTPReply(503, obstacles.lines) }
-        return HTTPReply(200, (["ok"] + (request.path == "/readyz" ? health.remarks : [])).lines)
+        return HTTPReply(200, (["ok"] + (request.path == "/readyz" ? health.remarks.map(\.text) : [])).lines)
     }
 
     private func metrics(

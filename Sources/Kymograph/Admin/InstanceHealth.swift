@@ -36,6 +36,20 @@ struct InstanceHealth {
         var text: String { "\(title): \(detail)" }
     }
 
+    /// What an operator should mend while it is ready all the same.
+    enum Remark: Equatable {
+        case patientMap
+        case paused(Int)
+
+        /// A line for whoever asks whether it is ready.
+        var text: String {
+            switch self {
+            case .patientMap: "the file of the patient map has errors: the former map stays in use, see the log"
+            case .paused(let count): "paused: \(count) types or sources, see 'kymo status'"
+            }
+        }
+    }
+
     /// For how long no sink may take anything.
     static let patience = Duration.seconds(60)
 
@@ -46,13 +60,11 @@ struct InstanceHealth {
     /// Why it does not work; nil when it does.
     var failure: String? { facts.failure }
 
-    /// What an operator should mend while it is ready all the same.
-    var remarks: [String] {
-        var found: [String] = []
-        if facts.run.patients?.isRefused ?? false {
-            found.append("the file of the patient map has errors: the former map stays in use, see the log")
-        }
-        if facts.run.paused > 0 { found.append("paused: \(facts.run.paused) types or sources, see 'kymo status'") }
+    /// What to mend while it is ready.
+    var remarks: [Remark] {
+        var found: [Remark] = []
+        if facts.run.patients?.isRefused ?? false { found.append(.patientMap) }
+        if facts.run.paused > 0 { found.append(.paused(facts.run.paused)) }
         return found
     }
 

@@ -27,7 +27,8 @@ final class Console: AdminPages {
         self.subject = subject
         self.sessions = sessions
         access = ConsoleAccess(sessions: sessions, scheme: listener.scheme) { listener.certificateHosts }
-        feed = try LiveFeed(subject, sessions)
+        let gaps = GapWatch(directory: subject.directory) { SeriesRoutes.mask.name($0).text }
+        feed = try LiveFeed(subject, sessions, gaps)
     }
 
     static var fields: [ReceivedRequest.Field] { ConsoleAccess.fields }

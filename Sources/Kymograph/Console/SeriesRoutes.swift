@@ -5,8 +5,10 @@ import KymographCore
 enum SeriesRoutes {
     /// Most subjects of a list, windows of an answer, and readings of a window.
     private static let (mostSubjects, mostWindows, mostReadings) = (500, 500, 2_000)
+    /// Most payloads of a window, and bytes of them.
+    private static let (mostPayloads, mostPayloadBytes) = (100, 1 << 20)
     /// Hides identifiers as long as the process runs.
-    private static let mask = SubjectMask()
+    static let mask = SubjectMask()
 
     static let all: [ConsoleRoute] = [
         .get("subjects") { (console, _) throws(ConsoleRefusal) in
@@ -47,6 +49,9 @@ enum SeriesRoutes {
             let window = try window(console, name)
             console.subject.audit(.consoleReveal, request.session, "has revealed window \(name)")
             return .json(bytes: window.json)
+        },
+        .post("timeline/payloads", .operate) { (console, request) throws(ConsoleRefusal) in
+            .json(try payloads(console, request))
         },
         .get("hours") { (console, request) throws(ConsoleRefusal) in
             let (subject, span) = (try asked(console, request), try span(request))
@@ -145,6 +150,62 @@ enum SeriesRoutes {
         return .json(bytes: object.finished())
     }
 
+    /// A payload as it came.
+    private struct PayloadView: Encodable {
+        /// Bytes that are shown of one.
+        static let mostBytes = 64 << 10
+
+        var received: String
+        var source: String
+        var readings: Int
+        var size: Int
+        /// Its bytes as text, or else two digits each.
+        var text: String?
+        var hex: String?
+        /// Whether it has more bytes than are shown.
+        var isCut: Bool
+
+        init(_ payload: WindowPayloads.Payload) {
+            (received, source, readings) = (payload.received.text, payload.source, payload.readings)
+            (size, isCut) = (payload.bytes.count, payload.bytes.count > Self.mostBytes)
+            let shown = payload.bytes.prefix(Self.mostBytes)
+            if String(validating: payload.bytes, as: UTF8.self) != nil {
+                text = String(decoding: shown, as: UTF8.self)
+            } else {
+                hex = shown.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
+            }
+        }
+    }
+
+    private struct PayloadsView: Encodable {
+        /// Whether the store keeps payloads at all (`store.keepRaw`).
+        var isKept: Bool
+        var payloads: [PayloadView]
+        var isPartial: Bool
+        var isDamaged: Bool
+    }
+
+    private static func payloads(
+        _ console: Console, _ request: ConsoleRequest
+    ) throws(ConsoleRefusal) -> PayloadsView {
+        let name = try request.decode(Name.self).id
+        guard let cursor = ArchiveCursor(name) else { throw ConsoleRefusal(400, "badWindow", "id names no window") }
+        let found = try reading(console) { reader throws(PipelineError) in
+            try reader.payloads(ofWindow: cursor, limit: mostPayloads, bytes: mostPayloadBytes)
+        }
+        guard let found else { throw noWindow }
+        // Before anybody sees them.
+        if !found.payloads.isEmpty {
+            console.subject.audit(.consoleReveal, request.session, "has revealed the payloads of window \(name)")
+        }
+        return PayloadsView(
+            isKept: found.isKept, payloads: found.payloads.map(PayloadView.init), isPartial: found.isPartial,
+            isDamaged: found.isDamaged)
+    }
+
+    private static let noWindow = ConsoleRefusal(
+        404, "noWindow", "the archive has no such window: it may have been dropped for its age")
+
     private static func window(
         _ console: Console, _ id: String, naming: (([UInt8]) -> [UInt8])? = nil
     ) throws(ConsoleRefusal) -> TimelineWindowDetail {
@@ -156,10 +217,7 @@ enum SeriesRoutes {
             return try reader.timelineWindow(
                 cursor, set: set, options: settings.output, limit: mostReadings, naming: naming)
         }
-        guard let found else {
-            throw ConsoleRefusal(
-                404, "noWindow", "the archive has no such window: it may have been dropped for its age")
-        }
+        guard let found else { throw noWindow }
         return found
     }
 

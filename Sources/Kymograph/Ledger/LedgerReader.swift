@@ -236,6 +236,10 @@ struct LedgerReader {
             missingFrames[gap.device, default: 0] += gap.missing - gap.late
             return
         }
+        if let reason = LedgerOutcome.recovered(in: outcome) {
+            sources[source, default: Self.others].recovered[reason, default: 0] += count
+            return
+        }
         let isRejection = !LedgerOutcome.names.contains(outcome)
         if number >= 0 {
             guard series[number] != nil else { return }
@@ -393,7 +397,9 @@ struct LedgerReader {
     }
 
     private mutating func noteMissing(_ source: LedgerReport.Source) {
-        for (reason, count) in source.rejected.sorted(by: { $0.key < $1.key }) {
+        for (reason, rejected) in source.rejected.sorted(by: { $0.key < $1.key }) {
+            let count = rejected - source.recovered[reason, default: 0]
+            guard count > 0 else { continue }
             report.missing.append(
                 "\(source.name): \(count) readings were rejected before their device was known: \(reason)")
         }

@@ -1,3 +1,4 @@
+import KymographCore
 import Testing
 
 @testable import Kymograph
@@ -14,6 +15,7 @@ import Testing
         var reasons: [LiveSnapshot.Reason] = []
         var store = LiveSnapshot.Store(
             usedBytes: 10, limitBytes: 100, windows: 0, outboxRows: 0, deadLetters: 0, quarantined: 0, lost: 0)
+        var gaps: [GapWatch.Gap] = []
         var silentAfter = 300.0
         var started = 500.0
 
@@ -30,7 +32,7 @@ import Testing
                     received: 0, accepted: 0, duplicate: 0, conflict: 0, rejected: 0, inFlight: 0,
                     imbalance: imbalance),
                 sources: [source], rates: [rate], sinks: [sink], reasons: reasons, store: store,
-                silentAfter: silentAfter, started: started, now: 1_100
+                gaps: gaps, silentAfter: silentAfter, started: started, now: 1_100
             ).found
         }
     }
@@ -44,20 +46,23 @@ import Testing
     @Test func allIsWell() { #expect(titles { _ in } == []) }
 
     @Test func eachIsNamed() {
-        #expect(titles { $0.facts.isStoreFull = true } == ["critical: Instance store full"])
-        #expect(titles { $0.facts.isStarting = true } == ["notice: Instance recovering"])
+        #expect(titles { $0.facts.isStoreFull = true } == ["critical: No readings are taken: the store is full"])
+        #expect(titles { $0.facts.isStarting = true } == ["notice: The instance is starting"])
         #expect(titles { $0.imbalance = 3 } == ["critical: 3 readings unaccounted for"])
-        #expect(titles { ($0.dropped, $0.droppedNow) = (9, 1.5) } == ["critical: 9 datagrams dropped and counting"])
-        #expect(titles { $0.dropped = 9 } == ["notice: 9 datagrams dropped"])
-        #expect(titles { $0.store.lost = 2 } == ["critical: 2 readings lost"])
-        #expect(titles { $0.store.quarantined = 1 } == ["warning: 1 damaged rows"])
+        #expect(
+            titles { ($0.dropped, $0.droppedNow) = (9, 1.5) } == [
+                "critical: 9 messages are lost at udp, and more each second"
+            ])
+        #expect(titles { $0.dropped = 9 } == ["notice: 9 messages were lost at udp"])
+        #expect(titles { $0.store.lost = 2 } == ["critical: 2 readings are lost"])
+        #expect(titles { $0.store.quarantined = 1 } == ["warning: 1 rows of the store are damaged"])
         #expect(titles { $0.store.usedBytes = 79 } == [])
-        #expect(titles { $0.store.usedBytes = 80 } == ["warning: Store 80 % full"])
-        #expect(titles { $0.store.usedBytes = 95 } == ["critical: Store 95 % full"])
-        #expect(titles { ($0.sink.isUp, $0.sink.circuit) = (false, "open") } == ["warning: Sink server is down"])
+        #expect(titles { $0.store.usedBytes = 80 } == ["warning: The store is 80 % full"])
+        #expect(titles { $0.store.usedBytes = 95 } == ["critical: The store is 95 % full"])
+        #expect(titles { ($0.sink.isUp, $0.sink.circuit) = (false, "open") } == ["warning: server takes nothing"])
         #expect(titles { ($0.sink.isUp, $0.sink.circuit) = (false, "probing") } == [])
         #expect(titles { ($0.sink.waiting, $0.sink.oldestAge) = (1, 299) } == [])
-        #expect(titles { ($0.sink.waiting, $0.sink.oldestAge) = (1, 300) } == ["warning: Sink server lags"])
+        #expect(titles { ($0.sink.waiting, $0.sink.oldestAge) = (1, 300) } == ["warning: server gets readings late"])
     }
 
     @Test func silenceIsTold() {
@@ -94,11 +99,55 @@ import Testing
 
     @Test func theMostImportantIsFirstAndReasonsLeadToTheirLetters() {
         var facts = Facts()
-        facts.reasons = ["a", "b", "c", "d", "e"].map { LiveSnapshot.Reason(reason: $0, count: 1, meaning: "m") }
+        facts.reasons = ["a", "b", "c", "d", "e"].map {
+            LiveSnapshot.Reason(reason: $0, count: 1, meaning: "m", cause: "c", isIntended: false)
+        }
         (facts.sink.isUp, facts.sink.circuit, facts.imbalance) = (false, "open", 1)
         let found = facts.found
         #expect(found.map(\.severity) == [.critical, .warning, .notice, .notice, .notice, .notice])
-        #expect(found[2].link == "letters?reason=a" && found[5].title == "2 more reasons of rejection")
+        #expect(found[2].link == "letters?reason=a" && found[5].title == "Readings were not taken for 2 more reasons")
+    }
+
+    /// What it means for patients comes before what it is called.
+    @Test func reasonsAreTold() {
+        var facts = Facts()
+        func reason(_ rejection: Rejection, _ count: Int) -> LiveSnapshot.Reason {
+            LiveSnapshot.Reason(
+                reason: rejection.name, count: count, meaning: rejection.explanation, cause: rejection.plainCause,
+                isIntended: rejection.isIntended)
+        }
+        facts.reasons = [reason(.clockAhead, 12), reason(.controlSolution, 1)]
+        let found = facts.found
+        #expect(found[0].title == "12 readings were not taken: the clock of the device is ahead")
+        #expect(found[0].text.hasPrefix("They are not in the patients' data until "))
+        #expect(found[0].text.hasSuffix(" clockAhead: the time lies more than maxFuture after the receipt."))
+        #expect(found[1].title == "1 reading was left out: a test was measured, and no patient")
+        #expect(found[1].text.hasPrefix("Settings or senders want it so. "))
+    }
+
+    /// Words of a ward, and no names of settings or reasons.
+    @Test(arguments: Rejection.allCases) func causesArePlain(reason: Rejection) {
+        let cause = reason.plainCause
+        #expect((10...60).contains(cause.count) && cause.first?.isLowercase == true && cause.last != ".")
+        #expect(!cause.contains(reason.name))
+        // Names of settings have a capital letter within a word.
+        #expect(cause.firstMatch(of: /[a-z][A-Z]/) == nil, "\(cause)")
+    }
+
+    @Test func gapsAreTold() {
+        var facts = Facts()
+        facts.gaps = (1...5).map {
+            GapWatch.Gap(series: $0, device: "masked-\($0)", types: ["heartRate"], missing: 60, accepted: 540)
+        }
+        let found = facts.found
+        #expect(found.map(\.severity) == [.notice, .notice, .notice, .notice])
+        #expect(found[0].title == "Gaps in the readings of masked-1" && found[0].link == "timeline?of=1")
+        #expect(found[0].text.hasPrefix("Of the last 6 hours 60 of about 600 readings did not come (heartRate)"))
+        #expect(found[3].title == "2 more devices have gaps")
+    }
+
+    @Test func remarksAreTold() {
+        #expect(titles { $0.facts.run.paused = 2 } == ["warning: 2 types or sources are paused"])
     }
 
     /// What a server has said may name a patient.

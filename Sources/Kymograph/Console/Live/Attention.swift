@@ -36,6 +36,8 @@ struct AttentionRules {
     let sinks: [LiveSnapshot.Sink]
     let reasons: [LiveSnapshot.Reason]
     let store: LiveSnapshot.Store
+    /// Devices with gaps, the worst first.
+    var gaps: [GapWatch.Gap] = []
     /// Seconds of silence of a source that are too many; 0 for none.
     let silentAfter: Double
     /// Since when there are sources, in seconds since 1970.
@@ -43,21 +45,30 @@ struct AttentionRules {
     /// Seconds since 1970.
     let now: Double
 
-    /// Reasons of rejections that are named one by one.
-    private static let mostReasons = 3
+    /// Devices with gaps, and reasons of rejections, that are named one by one.
+    private static let mostNamed = 3
 
     var found: [Attention] {
-        (ofInstance + ofStore + ofSinks + ofSources + ofLetters).enumerated()
+        (ofInstance + ofStore + ofSinks + ofSources + ofGaps + ofLetters).enumerated()
             .sorted { ($0.element.severity, $0.offset) < ($1.element.severity, $1.offset) }.map(\.element)
     }
 
     private var ofInstance: [Attention] {
         var found = health.obstacles.map { obstacle in
             Attention(
-                severity: obstacle == .recovering ? .notice : .critical, title: "Instance \(obstacle.title)",
+                severity: obstacle == .recovering ? .notice : .critical, title: Self.title(of: obstacle),
                 text: obstacle.detail.capitalised)
         }
-        found += health.remarks.map { Attention(severity: .warning, title: "Patient map", text: $0.capitalised) }
+        found += health.remarks.map { remark in
+            switch remark {
+            case .patientMap:
+                Attention(severity: .warning, title: "The patient map has errors", text: remark.text.capitalised)
+            case .paused(let count):
+                Attention(
+                    severity: .warning, title: "\(count) types or sources are paused",
+                    text: "Their readings are not taken until 'kymo resume'; 'kymo status' names them.")
+            }
+        }
         guard balance.imbalance > 0 else { return found }
         return found + [
             Attention(
@@ -67,25 +78,35 @@ struct AttentionRules {
         ]
     }
 
+    private static func title(of obstacle: InstanceHealth.Obstacle) -> String {
+        switch obstacle {
+        case .failed: "The instance has failed"
+        case .stopping: "The instance is stopping"
+        case .recovering: "The instance is starting"
+        case .storeFull: "No readings are taken: the store is full"
+        case .sinksDown: "Nothing is delivered: no sink takes anything"
+        }
+    }
+
     private var ofStore: [Attention] {
         var found: [Attention] = []
         if store.lost > 0 {
             found.append(
                 Attention(
-                    severity: .critical, title: "\(store.lost) readings lost",
+                    severity: .critical, title: "\(store.lost) readings are lost",
                     text: "The store was damaged: readings that were acknowledged are not in it.", link: "ledger"))
         }
         if store.quarantined > 0 {
             found.append(
                 Attention(
-                    severity: .warning, title: "\(store.quarantined) damaged rows",
-                    text: "They were put aside in the store. 'kymo support' collects what a report needs."))
+                    severity: .warning, title: "\(store.quarantined) rows of the store are damaged",
+                    text: "They were put aside. 'kymo support' collects what a report needs."))
         }
         let percent = store.limitBytes > 0 ? store.usedBytes * 100 / store.limitBytes : 0
         if percent >= 80 {
             found.append(
                 Attention(
-                    severity: percent >= 95 ? .critical : .warning, title: "Store \(percent) % full",
+                    severity: percent >= 95 ? .critical : .warning, title: "The store is \(percent) % full",
                     text: "Make room on its disk, or raise store.maxBytes: a full store takes no readings."))
         }
         return found
@@ -97,12 +118,12 @@ struct AttentionRules {
             if !sink.isUp, sink.circuit != "probing" {
                 let trouble = sink.trouble ?? "it takes nothing at present"
                 return Attention(
-                    severity: .warning, title: "Sink \(sink.name) is down",
+                    severity: .warning, title: "\(sink.name) takes nothing",
                     text: "\(trouble.capitalised). \(waiting); readings are kept meanwhile.")
             }
             guard let age = sink.oldestAge, age >= 300 else { return nil }
             return Attention(
-                severity: .warning, title: "Sink \(sink.name) lags",
+                severity: .warning, title: "\(sink.name) gets readings late",
                 text: "\(waiting), the oldest for \(Self.time(age)).")
         }
     }
@@ -115,8 +136,10 @@ struct AttentionRules {
                 found.append(
                     Attention(
                         severity: isNow ? .critical : .notice,
-                        title: "\(source.dropped) datagrams dropped" + (isNow ? " and counting" : ""),
-                        text: "The kernel had no room for them at \(source.name): raise receiveBuffer, or lanes."))
+                        title: "\(source.dropped) messages "
+                            + (isNow
+                                ? "are lost at \(source.name), and more each second" : "were lost at \(source.name)"),
+                        text: "The kernel had no room for these datagrams: raise receiveBuffer, or lanes."))
             }
             return found + [silence(of: source)].compactMap { $0 }
         }
@@ -147,18 +170,45 @@ struct AttentionRules {
         }
     }
 
-    private var ofLetters: [Attention] {
-        let shown = reasons.prefix(Self.mostReasons).map { reason in
+    private var ofGaps: [Attention] {
+        let shown = gaps.prefix(Self.mostNamed).map { gap in
             Attention(
-                severity: .notice, title: "\(reason.count) readings rejected: \(reason.reason)",
-                text: reason.meaning.capitalised + ".", link: "letters?reason=\(reason.reason)")
+                severity: .notice, title: "Gaps in the readings of \(gap.device)",
+                text: "Of the last \(GapWatch.hours) hours \(gap.missing) of about \(gap.missing + gap.accepted) "
+                    + "readings did not come (\(gap.types.joined(separator: ", "))), by the device's own rhythm: look at "
+                    + "the device, its battery and its reach.", link: "timeline?of=\(gap.series)")
+        }
+        guard gaps.count > shown.count else { return shown }
+        return shown + [
+            Attention(
+                severity: .notice, title: "\(gaps.count - shown.count) more devices have gaps", text: "",
+                link: "timeline")
+        ]
+    }
+
+    private var ofLetters: [Attention] {
+        let shown = reasons.prefix(Self.mostNamed).map { reason in
+            Attention(
+                severity: .notice, title: reason.title,
+                text: (reason.isIntended
+                    ? "Settings or senders want it so. "
+                    : "They are not in the patients' data until the cause is mended and they are replayed. ")
+                    + "\(reason.reason): \(reason.meaning).", link: "letters?reason=\(reason.reason)")
         }
         guard reasons.count > shown.count else { return shown }
         return shown + [
             Attention(
-                severity: .notice, title: "\(reasons.count - shown.count) more reasons of rejection", text: "",
-                link: "letters")
+                severity: .notice, title: "Readings were not taken for \(reasons.count - shown.count) more reasons",
+                text: "", link: "letters")
         ]
+    }
+}
+
+extension LiveSnapshot.Reason {
+    /// What was not taken, and why.
+    fileprivate var title: String {
+        let readings = count == 1 ? "1 reading was" : "\(count) readings were"
+        return "\(readings) \(isIntended ? "left out" : "not taken"): \(cause)"
     }
 }
 

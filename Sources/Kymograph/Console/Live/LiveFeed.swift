@@ -24,6 +24,7 @@ final class LiveFeed: Sendable {
 
     private let subject: ConsoleSubject
     private let sessions: ConsoleSessions
+    private let gaps: GapWatch
     private let stopEvent: Descriptor
     private let state = Mutex(State())
 
@@ -31,8 +32,8 @@ final class LiveFeed: Sendable {
     private let run = ConsoleSecret.name()
 
     /// - Throws: ``SystemError`` when the system gives no event.
-    init(_ subject: ConsoleSubject, _ sessions: ConsoleSessions) throws(SystemError) {
-        (self.subject, self.sessions) = (subject, sessions)
+    init(_ subject: ConsoleSubject, _ sessions: ConsoleSessions, _ gaps: GapWatch) throws(SystemError) {
+        (self.subject, self.sessions, self.gaps) = (subject, sessions, gaps)
         let raw = kymo_event_create()
         guard raw >= 0 else { throw SystemError(-raw, "create", "an event for stopping") }
         stopEvent = Descriptor(raw)
@@ -45,7 +46,7 @@ final class LiveFeed: Sendable {
     func stop() { _ = kymo_event_raise(stopEvent.raw) }
 
     private func beat() {
-        var maker = SnapshotMaker(subject)
+        var maker = SnapshotMaker(subject, gaps)
         repeat {
             // A stream is a use of its session: a page on a wall asks for nothing else.
             endStreams { sessions.session($0) == nil }

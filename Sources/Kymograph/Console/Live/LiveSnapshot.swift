@@ -52,6 +52,10 @@ struct LiveSnapshot: Encodable, Sendable {
         var reason: String
         var count: Int
         var meaning: String
+        /// Why, in plain words.
+        var cause: String
+        /// Whether settings or senders want it so.
+        var isIntended: Bool
     }
 
     /// Windows since the start, and those that are open.

@@ -3,10 +3,12 @@ import KymographCore
 /// Makes snapshots of what is counted anyway; keeps what the last one found, for rates.
 struct SnapshotMaker {
     private let subject: ConsoleSubject
+    private let gaps: GapWatch?
     private var former: TopReport.Look?
     private var next = 1
 
-    init(_ subject: ConsoleSubject) { self.subject = subject }
+    /// Of `subject`, and of what `gaps` finds in its store.
+    init(_ subject: ConsoleSubject, _ gaps: GapWatch? = nil) { (self.subject, self.gaps) = (subject, gaps) }
 
     /// Looks once: the totals, and what makes a snapshot of them.
     mutating func look() -> (sample: LiveSample, snapshot: @Sendable () -> LiveSnapshot) {
@@ -16,7 +18,12 @@ struct SnapshotMaker {
         former = look
         let sample = LiveSample(next, facts.run, at: now)
         next += 1
-        return (sample, { [subject] in subject.snapshot(sample, facts, seen, look.status, report, now) })
+        return (
+            sample,
+            { [subject, gaps] in
+                subject.snapshot(sample, facts, seen, look.status, report, gaps?.latest() ?? [])
+            }
+        )
     }
 
     private func status(_ facts: InstanceFacts, _ seen: InstanceWatch.Seen) -> InstanceStatus {
@@ -33,7 +40,7 @@ struct SnapshotMaker {
 extension ConsoleSubject {
     fileprivate func snapshot(
         _ sample: LiveSample, _ facts: InstanceFacts, _ seen: InstanceWatch.Seen, _ status: InstanceStatus,
-        _ report: TopReport, _ now: Instant
+        _ report: TopReport, _ gaps: [GapWatch.Gap]
     ) -> LiveSnapshot {
         let run = facts.run
         let sources = zip(run.sources.filter { !$0.isRemoved }, report.sources).map {
@@ -47,7 +54,8 @@ extension ConsoleSubject {
         let silentAfter = Double(settings.log.silentAfter) / 1e9
         let attention = AttentionRules(
             health: health, balance: balance, sources: sources, rates: report.sources, sinks: sinks, reasons: reasons,
-            store: store, silentAfter: silentAfter, started: Double(started.nanoseconds) / 1e9, now: sample.time)
+            store: store, gaps: gaps, silentAfter: silentAfter, started: Double(started.nanoseconds) / 1e9,
+            now: sample.time)
         return LiveSnapshot(
             sample: sample, started: started.text, silentAfter: silentAfter, rate: report.engine.received,
             balance: balance, sources: sources,
@@ -93,7 +101,9 @@ extension LiveSnapshot.Reason {
         return Rejection.allCases.compactMap { reason in
             let place = Int(reason.rawValue)
             guard counts.indices.contains(place), counts[place] > 0 else { return nil }
-            return LiveSnapshot.Reason(reason: reason.name, count: counts[place], meaning: reason.explanation)
+            return LiveSnapshot.Reason(
+                reason: reason.name, count: counts[place], meaning: reason.explanation, cause: reason.plainCause,
+                isIntended: reason.isIntended)
         }.sorted { $0.count > $1.count }
     }
 }

@@ -1,0 +1,242 @@
+"""Each page in each of its states: forced where it is rare, measured by axe and by the screen's width, and kept as a picture.
+
+KYMO_CONSOLE_SHOTS=FOLDER writes the pictures there, to be looked at.
+"""
+
+import contextlib
+import os
+import pathlib
+import unittest
+
+from console_testing import RUNS_ALL, ConsoleTestCase, Instance, reading, slow, wait_until
+
+SHOTS = os.environ.get("KYMO_CONSOLE_SHOTS")
+#: A page, and the path of the API that it waits for first.
+FIRST = {"overview": "live", "timeline": "subjects", "ledger": "subjects", "letters": "letters/reasons",
+         "playground": "mappings", "mappings": "mappings"}
+#: What a page without anything gets.
+NOTHING = {"timeline": {"subjects": []}, "ledger": {"subjects": []}, "letters": [], "mappings": []}
+
+
+def cut(page, answer):
+    """An answer of which a limit has cut a part."""
+    if page == "timeline":
+        return answer | {"partial": ["series"]}
+    return answer | {"isPartial": True}
+
+
+class StatesTests(ConsoleTestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.instance = Instance("--idle", "2s", "--lateness", "1s")
+        # A reading every second over ten minutes; a hundred are missing.
+        seconds = [second for second in range(600) if not 200 <= second < 300]
+        cls.instance.send(*[reading("watch-1", 60 + second % 30, second - 700, patientId="p-1") for second in seconds])
+        cls.instance.send(*[reading("a-strap-with-a-long-name-" + "7" * 60, 70, -300 - second) for second in range(9)])
+        cls.instance.send(*[f"no json {number}" for number in range(130)], reading("watch-1", offset=86400))
+        wait_until(lambda: len(cls.instance.dead_letters()) == 131, what="letters")
+        wait_until(lambda: cls.instance.kymo("query", "--count").returncode == 0, 40, "closed windows")
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.instance.kill()
+
+    # What is asked of each
+
+    def check(self, page, name, state, width):
+        self.wait_state(page, state)
+        self.keep(page, f"{name}-{state}", width)
+        self.check_look(page, f"{name}, {state}, {width}", width)
+
+    def keep(self, page, name, width, scheme="light"):
+        if SHOTS:
+            pathlib.Path(SHOTS).mkdir(parents=True, exist_ok=True)
+            page.screenshot(path=f"{SHOTS}/{name}-{width}-{scheme}.png", full_page=width < 1000)
+
+    def opened(self, page, name, choosing=True):
+        """Goes to a page that has all of what it shows."""
+        self.go(page, name)
+        if name in ("timeline", "ledger") and choosing:
+            page.wait_for_selector("#find")
+            page.fill("#find", "watch-1")
+            page.keyboard.press("Enter")
+            page.wait_for_selector(".buckets, .hours")
+        if name == "playground":
+            page.wait_for_selector("text=1 reading, 0 rejected")
+        if name == "mappings":
+            page.wait_for_function("/mappings; .* pass/.test(document.querySelector('main').innerText)")
+
+    @contextlib.contextmanager
+    def answering(self, page, path, handler):
+        pattern = f"**/console/api/{path}"
+        page.route(pattern, handler)
+        page.route(pattern + "?*", handler)
+        yield
+        page.unroute(pattern)
+        page.unroute(pattern + "?*")
+
+    def screens(self, **options):
+        for width in [1440, 390]:
+            page = self.logged_in(self.instance, width=width, height=900, **options)
+            self.wait_state(page, "loaded")
+            yield width, page
+            page.context.close()
+
+    # States
+
+    @slow
+    def test_loaded(self):
+        for scheme in ["light", "dark"]:
+            for width, page in self.screens(scheme=scheme):
+                for name in FIRST:
+                    self.opened(page, name)
+                    self.wait_state(page, "partial" if name == "letters" else "loaded")
+                    page.wait_for_timeout(300)
+                    self.keep(page, f"{name}-loaded", width, scheme)
+                    self.check_look(page, f"{name}, loaded, {width}, {scheme}", width)
+
+    @slow
+    def test_loaded_with_something_chosen(self):
+        for width, page in self.screens():
+            for name, thing in [("timeline", ".buckets svg"), ("ledger", ".hours button:not(.none)"),
+                                ("letters", "tr[data-letter] button"), ("mappings", "tr[data-name] button")]:
+                self.opened(page, name)
+                target = page.locator(thing).first
+                target.wait_for()
+                if name == "timeline":
+                    target.focus()
+                    page.keyboard.press("End")
+                    for _ in range(200):
+                        if "accepted" in (said := target.get_attribute("aria-valuetext")) and ": 0 " not in said:
+                            break
+                        page.keyboard.press("ArrowLeft")
+                    page.keyboard.press("Enter")
+                    page.locator("aside [data-key^='window']").first.click()
+                    page.wait_for_selector("aside pre")
+                else:
+                    target.click()
+                page.wait_for_selector("aside .card")
+                self.keep(page, f"{name}-chosen", width)
+                self.check_look(page, f"{name}, chosen, {width}", width)
+
+    @slow
+    def test_initial(self):
+        for width, page in self.screens():
+            for name in ["timeline", "ledger"]:
+                self.go(page, name)
+                self.check(page, name, "initial", width)
+
+    @slow
+    def test_loading(self):
+        for width, page in self.screens():
+            for name in FIRST:
+                if name == "overview":
+                    # Its data comes by the stream alone.
+                    page = self.logged_out_of_stream(page)
+                with self.answering(page, FIRST[name], lambda route: None):
+                    self.go(page, name) if name != "overview" else page.wait_for_selector('section[data-page="overview"]')
+                    self.check(page, name, "loading", width)
+                    self.assertEqual(page.locator("main > section").get_attribute("aria-busy"), "true")
+
+    def logged_out_of_stream(self, page):
+        """The same page, opened anew, without a stream."""
+        page.route("**/console/api/live", lambda route: None)
+        page.goto(self.instance.address + "/console/#/overview")
+        page.reload()
+        return page
+
+    @slow
+    def test_error(self):
+        self.expects_errors = True
+        refuse = lambda route: route.fulfill(
+            status=503, content_type="application/json", body='{"error":"unreadable","message":"The store cannot be read: disk I/O error."}')
+        for width, page in self.screens():
+            for name in FIRST:
+                if name == "overview":
+                    page.route("**/console/api/live", lambda route: route.abort())
+                    page.goto(self.instance.address + "/console/#/overview")
+                    page.reload()
+                    self.check(page, name, "error", width)
+                    page.unroute("**/console/api/live")
+                    continue
+                with self.answering(page, FIRST[name], refuse):
+                    self.go(page, name)
+                    self.check(page, name, "error", width)
+                # What failed can be tried again.
+                page.click("text=Try again")
+                self.wait_state(page, "initial", "loaded", "partial")
+
+    @slow
+    def test_empty(self):
+        for width, page in self.screens():
+            for name, nothing in NOTHING.items():
+                with self.answering(page, FIRST[name], lambda route: route.fulfill(json=nothing)):
+                    self.go(page, name)
+                    self.check(page, name, "empty", width)
+                    self.go(page, "overview")
+                    self.wait_state(page, "loaded")
+
+    @slow
+    def test_partial(self):
+        for width, page in self.screens():
+            for name, path in [("timeline", "timeline"), ("ledger", "hours")]:
+                def part(route):
+                    route.fulfill(json=cut(name, route.fetch().json()))
+                with self.answering(page, path, part):
+                    self.opened(page, name)
+                    self.check(page, name, "partial", width)
+            self.go(page, "letters")
+            self.check(page, "letters", "partial", width)
+
+    def test_stale(self):
+        """The last data stays on each page, and the page says since when nothing answers."""
+        self.expects_errors = True
+        instance = self.start("--idle", "2s", "--lateness", "1s")
+        instance.send(*[reading("watch-1", 60, -second) for second in range(30)], "no json")
+        wait_until(lambda: len(instance.dead_letters()) == 1, what="a letter")
+        pages = []
+        for width in [1440, 390] if RUNS_ALL else [1440]:
+            for name in FIRST:
+                page = self.logged_in(instance, width=width, height=900)
+                self.opened(page, name)
+                self.wait_state(page, "loaded")
+                pages.append((width, name, page, page.locator("main .content").first.inner_text()))
+        # Nothing was answered yet, and nothing will be.
+        waiting = self.logged_in(instance)
+        waiting.route("**/console/api/letters/reasons", lambda route: None)
+        self.go(waiting, "letters")
+        instance.kill()
+        for width, name, page, text in pages:
+            self.wait_state(page, "stale")
+            self.assertRegex(page.locator("main .notice").first.inner_text(), r"No answer since \d\d:\d\d:\d\d UTC")
+            if name != "overview":
+                self.assertEqual(page.locator("main .content").first.inner_text(), text, f"{name}: the last data stays")
+            self.keep(page, f"{name}-stale", width)
+            if RUNS_ALL:
+                self.check_look(page, f"{name}, stale, {width}", width)
+        self.assertEqual(self.state(waiting), "loading")
+
+    def test_answers_that_come_again_are_no_longer_stale(self):
+        page = self.logged_in(self.instance, path="mappings")
+        self.wait_state(page, "loaded")
+        page.wait_for_selector(".pulse:not(.waiting)")
+        page.evaluate("import('./live.js').then(({disconnect}) => disconnect())")
+        self.wait_state(page, "stale")
+        page.evaluate("import('./live.js').then(({connect}) => connect())")
+        self.wait_state(page, "loaded")
+        self.assertEqual(page.locator("main .notice").first.inner_text(), "")
+
+    def test_part_of_an_answer_is_still_a_part_when_it_is_stale(self):
+        page = self.logged_in(self.instance, path="letters")
+        self.wait_state(page, "partial")
+        page.wait_for_selector(".pulse:not(.waiting)")
+        page.evaluate("import('./live.js').then(({disconnect}) => disconnect())")
+        self.wait_state(page, "stale")
+        said = page.locator("main .notice").first.inner_text()
+        self.assertIn("No answer since", said)
+        self.assertIn("100 of 131 letters are shown", said)
+        self.assertEqual(page.locator("text=Show 100 more").count(), 1)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,72 @@
+import KymographCore
+import Testing
+
+@testable import Kymograph
+
+/// Devices with gaps are found in the store, for the overview.
+@Suite struct GapWatchTests {
+    private static let now = DurableRehearsal.start.nanoseconds / 1_000_000_000
+    private let scratch = Scratch()
+
+    private func line(_ time: Int64, _ device: String) -> [UInt8] {
+        let text = Instant(seconds: time).text
+        return Array(
+            #"{"deviceId":"\#(device)","type":"heartRate","timestamp":"\#(text)","value":70,"unit":"/min"}"#.utf8)
+    }
+
+    /// Readings of two hours, one each ten seconds, without those whose offsets `gap` has.
+    private func times(without gap: Range<Int64>) -> [Int64] {
+        (0..<720).map { $0 * 10 }.filter { !gap.contains($0) }.map { Self.now - 7_200 + $0 }
+    }
+
+    private func watch() -> GapWatch { GapWatch(directory: scratch.path) { "name of \($0.text)" } }
+
+    private func search(
+        _ round: GapWatch.Round = .init(), for time: Duration = .seconds(60), later: Int64 = 0
+    ) throws -> GapWatch.Round {
+        try watch().search(after: round, until: .now + time, at: Instant(seconds: Self.now + later))
+    }
+
+    private func fill() throws {
+        let set = try #require(PipelineRehearsal.reading)
+        let devices: [(name: String, gap: Range<Int64>)] = [
+            ("whole", 0..<0), ("small", 600..<1_200), ("large", 600..<3_000),
+        ]
+        let readings = devices.flatMap { device in times(without: device.gap).map { (time: $0, device: device.name) } }
+        var run = try StoredRun(scratch.path, set: set)
+        try run.take(readings.sorted { $0.time < $1.time }.map { line($0.time, $0.device) }, delivers: true)
+        try run.end()
+    }
+
+    @Test func findsThoseWithGapsTheWorstFirst() throws {
+        try fill()
+        let round = try search()
+        #expect(round.gaps.map(\.device) == ["name of large", "name of small"])
+        #expect(round.gaps.map(\.missing) == [240, 60])
+        #expect(round.gaps.map(\.accepted) == [480, 660])
+        #expect(round.gaps.map(\.types) == [["heartRate"], ["heartRate"]])
+        // The series leads to the device's timeline.
+        let reader = try StoreReader(directory: scratch.path)
+        #expect(try reader.subject(ofSeries: round.gaps[0].series)?.device == "large")
+    }
+
+    /// One that has fallen silent has a gap, too.
+    @Test func silenceIsAGap() throws {
+        try fill()
+        #expect(try search(later: 600).gaps.contains { $0.device == "name of whole" && (55...61).contains($0.missing) })
+    }
+
+    @Test func goesOnWhereTheTimeWasOver() throws {
+        try fill()
+        let former = try search()
+        let again = try search(former, for: .seconds(-1))
+        #expect(again.gaps == former.gaps && again.place == former.place)
+        let gone = GapWatch.Gap(series: 9, device: "name of nobody", types: [], missing: 9, accepted: 9)
+        #expect(try search(.init(gaps: [gone], place: 2)).gaps == former.gaps)
+    }
+
+    @Test func withoutAStoreThereAreNone() throws {
+        #expect(throws: PipelineError.self) { try search() }
+        #expect(watch().latest().isEmpty)
+    }
+}
