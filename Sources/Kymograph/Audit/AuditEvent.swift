@@ -48,7 +48,7 @@ package struct AuditEvent: Encodable {
         subtype = [Subtype(code: record.event)]
         action = kind.action
         recorded = record.time
-        let isRefusal = deed == .peerRefused || deed == .consoleRefused
+        let isRefusal = [.peerRefused, .clientRefused, .consoleRefused].contains(deed)
         // Minor failure, or success (http://hl7.org/fhir/R4/valueset-audit-event-outcome.html).
         outcome = isRefusal ? "4" : "0"
         outcomeDesc = isRefusal ? record.text : nil

@@ -100,8 +100,7 @@ import TrialSupport
             "prometheus": try said("status", "--format", "prometheus"),
             "top": try said("top", "--once"), "dead": try said("dead"), "flush": try said("flush"),
             "pause": try said("pause", "heartRate"), "resume": try said("resume", "heartRate"),
-            "sources": try said("sources"), "ledger": try said("ledger"), "proof": try said("ledger", "--verify"),
-            "ledger json": try said("ledger", "--format", "json"), "query count": try said("query", "--count"),
+            "sources": try said("sources"), "query count": try said("query", "--count"),
             "forget-lookups": try said("forget-lookups"),
         ]
         // What was asked for is in the trail, and not for whom.
