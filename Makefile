@@ -124,8 +124,8 @@ test: build test-build .venv/ready ## Run all tests
 	$(KYMO_PYTHON) -B -m unittest discover -s Tests/Soak
 
 .PHONY: console-test
-console-test: build test-build .venv/ready ## Run all tests of the console in a real Chromium
-	KYMO_CONSOLE_ALL=1 $(KYMO_PYTHON) -B -m unittest discover -v -s Tests/Console
+console-test: build test-build .venv/ready ## Run all tests of the console in a real Chromium (ONLY=StatesTests: those)
+	KYMO_CONSOLE_ALL=1 $(KYMO_PYTHON) -B -m unittest discover -v -s Tests/Console $(if $(ONLY),-k $(ONLY))
 
 .PHONY: console-screenshots
 console-screenshots: build test-build .venv/ready ## Write the pictures of the console (docs/images)

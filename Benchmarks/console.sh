@@ -1,10 +1,10 @@
 #!/bin/sh
-# console.sh: what the console costs, and how fast its pages are.
+# console.sh [PATIENTS]: what the console costs, and how fast its pages are.
 #   - throughput and CPU beside 8 pages that listen, against none, in turn: 2 % at most; their memory: 6 MiB at most
 #   - the list of 1,000 devices: 100 ms at most
 #   - bytes of each page: 120 KB at most; first paint: 300 ms at most
-#   - the timeline of a patient's day, 1 Hz of five types, on the screen, in a store with that day of KYMO_PATIENTS patients
-#     (232: 100 million readings, about 700 MB): 500 ms at most
+#   - the timeline of a patient's day, 1 Hz of five types, on the screen, in a store with that day of PATIENTS patients
+#     (default 232: 100 million readings, about 700 MB): 500 ms at most
 # The pages are looked at by a real Chromium on the same processors.
 #
 # KYMO_SHARED: folder that holds bench/gen_workload.py. KYMO_PYTHON: a Python interpreter with Playwright. KYMO: the binary,
@@ -19,5 +19,5 @@ export PYTHONPATH="$here/timeline:$root/Tests/Console:$PYTHONPATH" KYMO_BINARY="
 status=0
 "$python" -B "$here/console/viewers.py" "$KYMO" "$folder" "$here/workload" || status=1
 rm "$folder/workload.ndjson"
-"$python" -B "$here/console/pages.py" "$KYMO" "$folder" "${KYMO_PATIENTS:-232}" || status=1
+"$python" -B "$here/console/pages.py" "$KYMO" "$folder" "${1:-232}" || status=1
 exit $status

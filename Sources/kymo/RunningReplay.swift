@@ -108,7 +108,7 @@ struct RunningReplay: Sendable {
 
     private func destination(_ name: String) -> ReadingDestination? {
         let known = sources.first { $0.name == name }?.configuration.address
-        switch ((known ?? IngestKinds.builtIn.address(named: name)) as? any RoutedSource)?.route {
+        return switch ((known ?? IngestKinds.builtIn.address(named: name)) as? any RoutedSource)?.route {
         case .udp(let address): .udp(host: address.host, port: address.port)
         case .tcp(let address): .tcp(host: address.host, port: address.port)
         case .unixStream(let path): .unixStream(path: path)

@@ -194,6 +194,12 @@ def serve_pages(route):
         "Content-Type": kinds[path.suffix], "Content-Security-Policy": POLICY, "Cache-Control": "no-store"})
 
 
+def serve_files(context):
+    """Has a browser's pages come from ``PAGES``, if it is given."""
+    if PAGES:
+        context.route(re.compile(r"/console/(?!api/)[^#]*$"), serve_pages)
+
+
 class InstanceTestCase(unittest.TestCase):
     """A test with instances of its own."""
 
@@ -216,8 +222,7 @@ class ConsoleTestCase(InstanceTestCase):
             viewport={"width": width, "height": height}, color_scheme=scheme, reduced_motion="reduce", **options)
         context.set_default_timeout(15_000)
         self.addCleanup(context.close)
-        if PAGES:
-            context.route(re.compile(r"/console/(?!api/)[^#]*$"), serve_pages)
+        serve_files(context)
         page = context.new_page()
         page.on("console", self._note)
         page.on("pageerror", lambda error: self.complaints.append(f"error: {error}"))

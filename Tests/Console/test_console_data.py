@@ -6,7 +6,7 @@ import subprocess
 import tempfile
 import unittest
 
-from console_testing import KYMO, RUNS_ALL, ConsoleTestCase, Instance, reading, slow, wait_until
+from console_testing import KYMO, RUNS_ALL, ConsoleTestCase, Instance, now, reading, slow, wait_until
 
 HOSTILE = "<script>alert(1)</script>\u202egnp.exe" + "x" * 400
 #: An identifier as long as is taken, and one of 4 KiB, which is rejected.
@@ -111,9 +111,11 @@ class DataTests(ConsoleTestCase):
         """A window that is written again has a mark; a bucket without anything is drawn as empty."""
         instance = self.start("--idle", "1s", "--lateness", "1s")
         windows = lambda: json.loads(instance.kymo("query", "--count").stdout or '{"windows": 0}')["windows"]
-        instance.send(*[reading("band-1", 60, -120 - second * 2) for second in range(20)])
+        # Every second one, and later the others.
+        times = [now(-160 + second) for second in range(40)]
+        instance.send(*[reading("band-1", 60, timestamp=time) for time in times[::2]])
         wait_until(lambda: windows() >= 4, 40, "closed windows")
-        instance.send(*[reading("band-1", 60, -121 - second * 2) for second in range(20)])
+        instance.send(*[reading("band-1", 60, timestamp=time) for time in times[1::2]])
         page = self.logged_in(instance, path="timeline")
         self.choose(page, "band-1")
         page.check('input[value="1min"]', force=True)
@@ -136,17 +138,22 @@ class DataTests(ConsoleTestCase):
 
     def test_newer_readings_come_by_themselves_or_are_offered(self):
         instance = self.start("--idle", "1s", "--lateness", "1s")
-        instance.send(*[reading("band-1", 60, -second * 2) for second in range(20)])
+        def send(first, count):
+            """One reading of each of so many seconds that no other call has."""
+            instance.send(*[reading("band-1", 60, timestamp=times[first + number]) for number in range(count)])
+
+        times = [now(number - 100) for number in range(100)]
+        send(50, 20)
         wait_until(lambda: instance.kymo("query", "--count").returncode == 0, what="a store")
         page = self.logged_in(instance, path="timeline")
         self.choose(page, "band-1")
         accepted = lambda: page.locator(".facts dd.accepted").first.inner_text()
         wait_until(lambda: accepted() == "20", 30, "20 readings")
-        instance.send(*[reading("band-1", 60, -61 - second * 2) for second in range(5)])
+        send(20, 5)
         wait_until(lambda: accepted() == "25", 30, "5 more readings")
         # What somebody looks at stays until they ask.
         page.locator("details summary:has-text('As a table')").first.click()
-        instance.send(*[reading("band-1", 60, -121 - second * 2) for second in range(5)])
+        send(10, 5)
         page.wait_for_selector("text=Newer readings have come.")
         self.assertEqual(accepted(), "25")
         page.click("text=Show them")
@@ -158,7 +165,7 @@ class DataTests(ConsoleTestCase):
         cells = lambda: page.locator(".hours button:not(.none)").first.get_attribute("aria-label")
         page.locator(".hours button:not(.none)").first.click()
         page.wait_for_selector("aside .card")
-        instance.send(*[reading("band-1", 60, -181 - second * 2) for second in range(5)])
+        send(0, 5)
         page.wait_for_selector("text=Newer readings have come.")
         before = cells()
         page.click("text=Show them")
@@ -185,6 +192,19 @@ class DataTests(ConsoleTestCase):
         self.choose(page, HOSTILE)
         self.assertTrue(page.locator('input[name="by"][value="patient"]').is_disabled())
 
+    def open_newest_window(self, page):
+        """The first of the last bucket that has any; one that is alone opens by itself."""
+        chart = page.locator(".buckets svg").first
+        chart.focus()
+        page.keyboard.press("End")
+        while ": 0 accepted" in chart.get_attribute("aria-valuetext"):
+            page.keyboard.press("ArrowLeft")
+        page.keyboard.press("Enter")
+        page.wait_for_selector("aside .table tbody tr")
+        if page.locator("aside [data-key^='window']").count() > 1:
+            page.locator("aside [data-key^='window']").first.click()
+        page.wait_for_selector("aside pre")
+
     def test_from_an_observation_to_its_payloads(self):
         """What was kept as it came is shown to who may reveal, and the log says so."""
         folder = self.enterContext(tempfile.TemporaryDirectory(prefix="kymo-"))
@@ -196,10 +216,7 @@ class DataTests(ConsoleTestCase):
         wait_until(lambda: json.loads(instance.kymo("query", "--count").stdout or '{"windows": 0}')["windows"] >= 1, 40, "a window")
         page = self.logged_in(instance, path="timeline")
         self.choose(page, "band-1")
-        page.locator(".buckets svg").first.focus()
-        page.keyboard.press("End")
-        page.keyboard.press("Enter")
-        page.locator("aside [data-key^='window']").first.click()
+        self.open_newest_window(page)
         page.click("aside >> text=Reveal payloads")
         page.wait_for_selector('aside [data-part="payload"]')
         shown = page.locator('aside [data-part="payload"]').all_inner_texts()
@@ -208,10 +225,7 @@ class DataTests(ConsoleTestCase):
         # An instance that keeps none says what to set.
         other = self.logged_in(self.instance, path="timeline")
         self.choose(other)
-        other.locator(".buckets svg").first.focus()
-        other.keyboard.press("End")
-        other.keyboard.press("Enter")
-        other.locator("aside [data-key^='window']").first.click()
+        self.open_newest_window(other)
         other.click("aside >> text=Reveal payloads")
         other.wait_for_selector("aside >> text=store.keepRaw")
 

@@ -6,10 +6,12 @@ import pathlib
 import re
 import shutil
 import socket
+import subprocess
+import sys
 import tempfile
 import unittest
 
-from console_testing import (RUNS_ALL, SECRET, ConsoleTestCase, Instance, free_port, misspelt_mapping, reading, slow,
+from console_testing import (ROOT, RUNS_ALL, SECRET, ConsoleTestCase, Instance, free_port, misspelt_mapping, reading, slow,
                              wait_until)
 
 #: Pages of the navigation; those that need nothing chosen.
@@ -94,36 +96,13 @@ class PageTests(ConsoleTestCase):
 
     def test_the_counters_of_sources_sinks_and_the_store_lead_to_letters(self):
         """A server refuses an entry: the cards of source, sink and store all lead to what they count."""
-        import http.server
-        import threading
-
-        class Refusing(http.server.BaseHTTPRequestHandler):
-            def do_POST(self):
-                self.rfile.read(int(self.headers.get("Content-Length", 0)))
-                body = b'{"resourceType":"OperationOutcome","issue":[{"severity":"error","code":"invalid"}]}'
-                self.send_response(422)
-                self.send_header("Content-Type", "application/fhir+json")
-                self.send_header("Content-Length", str(len(body)))
-                self.end_headers()
-                self.wfile.write(body)
-            do_PUT = do_POST
-
-            def do_GET(self):
-                body = b'{"resourceType":"CapabilityStatement","status":"active","fhirVersion":"4.0.1","format":["json"]}'
-                self.send_response(200)
-                self.send_header("Content-Type", "application/fhir+json")
-                self.send_header("Content-Length", str(len(body)))
-                self.end_headers()
-                self.wfile.write(body)
-
-            def log_message(self, *_):
-                pass
-
-        server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Refusing)
-        self.addCleanup(server.server_close)
-        self.addCleanup(server.shutdown)
-        threading.Thread(target=server.serve_forever, daemon=True).start()
-        instance = self.start("--idle", "1s", "--lateness", "1s", "--fhir", f"http://127.0.0.1:{server.server_port}/fhir")
+        server = subprocess.Popen([sys.executable, ROOT / "Tests/Servers/echoing_refusals.py"], stdout=subprocess.PIPE, text=True)
+        self.addCleanup(server.wait)
+        self.addCleanup(server.stdout.close)
+        self.addCleanup(server.kill)
+        port = int(server.stdout.readline())
+        instance = self.start("--idle", "1s", "--lateness", "1s", "--server",
+                              f"http://127.0.0.1:{port}/fhir", "--server-identity", "create")
         instance.send("no json", *[reading("watch-1", offset=-second) for second in range(3)])
         wait_until(lambda: {one["kind"] for one in instance.dead_letters()} >= {"payload", "entry"}, 40, "a refused entry")
         page = self.logged_in(instance)

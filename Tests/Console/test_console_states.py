@@ -64,7 +64,7 @@ class StatesTests(ConsoleTestCase):
         if name == "playground":
             page.wait_for_selector("text=1 reading, 0 rejected")
         if name == "mappings":
-            page.wait_for_function("/mappings; .* pass/.test(document.querySelector('main').innerText)")
+            page.wait_for_function("() => /mappings; .* pass/.test(document.querySelector('main').innerText)")
 
     @contextlib.contextmanager
     def answering(self, page, path, handler):

@@ -165,9 +165,11 @@ class TimelinePage {
   }
 
   async openWindow(id, isRevealed = false) {
+    this.opened = id;
     const shown = await (isRevealed ? post("timeline/reveal", {id}, this.signal)
       : get("timeline/window", {id}, this.signal)).catch(told(this.window));
-    if (!shown) return;
+    // Another one was opened meanwhile.
+    if (!shown || this.opened !== id) return;
     const payloads = h("div", {role: "status"});
     replace(this.window, h("div", {class: "card"},
       h("div", {class: "row spread"}, h("h2", {}, counted(shown.observations.length, "Observation")),

@@ -40,8 +40,9 @@ final class GapWatch: Sendable {
     private static let patience = Duration.milliseconds(500)
     /// Between two looks, and how many times as long as one took: at most a hundredth of a processor's time.
     private static let (rest, restFactor) = (Duration.seconds(30), 100)
-    /// Fewer than this many missing readings, or than one of a hundred, may be on their way.
-    private static let (leastMissing, leastPercent) = (5, 1)
+    /// Fewer missing readings than this, or than one of twenty, may be on their way, or were rejected, which is told by
+    /// itself. The timeline shows them all.
+    private static let (leastMissing, leastPercent) = (5, 5)
 
     private let directory: String
     private let naming: @Sendable (IdentifierText) -> String
