@@ -139,7 +139,6 @@ enum LedgerText {
     private static func text(_ source: LedgerReport.Source) -> String {
         var text = "source \(source.name): received \(source.received), in windows \(source.inWindows)"
         if !source.rejected.isEmpty { text += ", rejected \(counts(source.rejected))" }
-        if !source.recovered.isEmpty { text += ", of these replayed and taken \(counts(source.recovered))" }
         if source.kernelDropped > 0 { text += ", kernel-dropped \(source.kernelDropped)" }
         return text
     }

@@ -4,14 +4,6 @@ import Synchronization
 /// Bytes of dead letters that come again, with the times at which they came first: an old value must not replace a
 /// newer one because somebody has sent it again. For any thread.
 final class ReturningLetters: Sendable {
-    /// What is known of a letter that comes again.
-    struct Letter: Sendable {
-        /// When it came first.
-        var time: Instant
-        /// What it was rejected for.
-        var reason: String
-    }
-
     private struct Payload: Hashable {
         var source: String
         var bytes: [UInt8]
@@ -19,7 +11,7 @@ final class ReturningLetters: Sendable {
 
     /// Bytes that never came are forgotten when there are more than these.
     private static let most = 200_000
-    private let letters = Mutex<[Payload: [Letter]]>([:])
+    private let times = Mutex<[Payload: [Instant]]>([:])
     private let count = Atomic(0)
     /// Every expected payload is a reason to look at each that comes.
     let attention = PayloadAttention()
@@ -27,24 +19,24 @@ final class ReturningLetters: Sendable {
     /// Whether nothing is expected.
     var isEmpty: Bool { count.load(ordering: .relaxed) == 0 }
 
-    /// Expects `bytes` of a `letter` from `source`.
-    func expect(_ bytes: [UInt8], from source: String, _ letter: Letter) {
-        letters.withLock { letters in
-            if letters.count >= ReturningLetters.most { letters.removeAll() }
-            letters[Payload(source: source, bytes: bytes), default: []].append(letter)
-            note(letters.count)
+    /// Expects `bytes` of a letter from `source`, which came first at `time`.
+    func expect(_ bytes: [UInt8], from source: String, firstAt time: Instant) {
+        times.withLock { times in
+            if times.count >= ReturningLetters.most { times.removeAll() }
+            times[Payload(source: source, bytes: bytes), default: []].append(time)
+            note(times.count)
         }
     }
 
-    /// The letter of `bytes` from `source`, once for each time that they are expected; nil when they are not.
-    func letter(of bytes: ByteView, from source: String) -> Letter? {
+    /// When `bytes` came from `source` first, once for each time that they are expected; nil when they are not.
+    func time(of bytes: ByteView, from source: String) -> Instant? {
         let payload = Payload(source: source, bytes: bytes.array)
-        return letters.withLock { letters in
-            guard var known = letters[payload] else { return nil }
-            let letter = known.removeFirst()
-            letters[payload] = known.isEmpty ? nil : known
-            note(letters.count)
-            return letter
+        return times.withLock { times in
+            guard var known = times[payload] else { return nil }
+            let time = known.removeFirst()
+            times[payload] = known.isEmpty ? nil : known
+            note(times.count)
+            return time
         }
     }
 

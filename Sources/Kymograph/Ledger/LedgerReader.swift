@@ -236,10 +236,6 @@ struct LedgerReader {
             missingFrames[gap.device, default: 0] += gap.missing - gap.late
             return
         }
-        if let reason = LedgerOutcome.recovered(in: outcome) {
-            sources[source, default: Self.others].recovered[reason, default: 0] += count
-            return
-        }
         let isRejection = !LedgerOutcome.names.contains(outcome)
         if number >= 0 {
             guard series[number] != nil else { return }
@@ -397,9 +393,7 @@ struct LedgerReader {
     }
 
     private mutating func noteMissing(_ source: LedgerReport.Source) {
-        for (reason, rejected) in source.rejected.sorted(by: { $0.key < $1.key }) {
-            let count = rejected - source.recovered[reason, default: 0]
-            guard count > 0 else { continue }
+        for (reason, count) in source.rejected.sorted(by: { $0.key < $1.key }) {
             report.missing.append(
                 "\(source.name): \(count) readings were rejected before their device was known: \(reason)")
         }

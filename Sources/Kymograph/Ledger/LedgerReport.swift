@@ -11,8 +11,6 @@ package struct LedgerReport: Encodable, Sendable {
         package var received = 0
         /// Readings that were rejected before their device was known, by reason.
         package var rejected: [String: Int] = [:]
-        /// Those of them whose dead letters were replayed since, and taken.
-        package var recovered: [String: Int] = [:]
         /// Datagrams that the kernel dropped.
         package var kernelDropped = 0
         /// Readings of the windows below that came from it.

@@ -111,7 +111,7 @@ struct SourceReportReader {
         switch outcome {
         case LedgerOutcome.received: own.received += count
         case LedgerOutcome.kernelDropped: own.kernelDropped += count
-        case _ where LedgerOutcome.isRejection(outcome): own.rejected += count
+        case _ where !LedgerOutcome.names.contains(outcome): own.rejected += count
         default: break
         }
         sources[source] = own

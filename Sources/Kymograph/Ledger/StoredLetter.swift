@@ -191,7 +191,7 @@ extension StoreReader {
 extension StoredLetter {
     /// Has its bytes expected again from its source.
     func expect(_ returning: ReturningLetters) {
-        if let bytes { returning.expect(bytes, from: source, .init(time: at, reason: reason)) }
+        if let bytes { returning.expect(bytes, from: source, firstAt: at) }
     }
 
     /// The letters numbered `numbers` that are there.

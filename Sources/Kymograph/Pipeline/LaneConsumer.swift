@@ -189,7 +189,6 @@ struct LaneConsumer: ~Copyable, PayloadConsumer {
         } else {
             lane.datagram(bytes, source: source, received: received)
         }
-        reporter.returnEnded(source: source)
         lane.showTapped()
         reporter.payloadEnded(bytes, source: source, received: received)
     }
@@ -199,9 +198,9 @@ struct LaneConsumer: ~Copyable, PayloadConsumer {
     /// When a dead letter with these bytes came, if they come again; nil otherwise.
     private func firstTime(_ bytes: ByteView, _ source: Int) -> Instant? {
         guard !settings.returning.isEmpty else { return nil }
-        let letter = settings.returning.letter(of: bytes, from: settings.sources[source].name)
-        if let letter { reporter.noteReturned(letter) }
-        return letter?.time
+        let time = settings.returning.time(of: bytes, from: settings.sources[source].name)
+        if let time { reporter.noteReturned(at: time) }
+        return time
     }
 
     mutating func datagram(
@@ -214,7 +213,6 @@ struct LaneConsumer: ~Copyable, PayloadConsumer {
         if isAttended { reporter.payloadBegins() }
         lane.payload(bytes, isLine: false, of: owner, source: source, received: time)
         guard isAttended else { return }
-        reporter.returnEnded(source: source)
         lane.showTapped()
         reporter.payloadEnded(bytes, source: source, received: time)
     }

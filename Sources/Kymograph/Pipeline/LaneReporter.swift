@@ -24,8 +24,6 @@ final class LaneReporter: LaneEvents, Sendable {
     private let counts: RuleCounts
     /// The receive time of the last payload that came a second time.
     private let returned = Mutex<Instant?>(nil)
-    /// The letter that is mapped again at present, as long as nothing of it is rejected.
-    private let returning = Mutex<ReturningLetters.Letter?>(nil)
     /// Rejections since the counts were reported last.
     private let rejections = Mutex(LaneRejections())
     /// Reasons of rejections since somebody asked for them, each once.
@@ -91,21 +89,8 @@ final class LaneReporter: LaneEvents, Sendable {
 
     func readingCounts(for set: MappingSet) -> SharedCounts { ledger.readings.counts(of: set, lane: number) }
 
-    /// What comes next is `letter`.
-    func noteReturned(_ letter: ReturningLetters.Letter) {
-        returned.withLock { $0 = letter.time }
-        returning.withLock { $0 = letter }
-    }
-
-    /// What came last, of source `source`, was mapped. A letter of which nothing was rejected is not missing any more: that
-    /// is counted together with its readings being received.
-    func returnEnded(source: Int) {
-        guard let letter = returning.withLock({ $0.take() }), store != nil else { return }
-        let key = TallyKey(
-            source: account(source).number, series: -1, hour: LedgerOutcome.hour(of: letter.time),
-            outcome: LedgerOutcome.recovered(letter.reason))
-        rejections.withLock { $0.add(recovered: key, source: source) }
-    }
+    /// What comes next was received at `time`.
+    func noteReturned(at time: Instant) { returned.withLock { $0 = time } }
 
     /// The lane maps `inputs`, by the numbers of their sources, with `set` from here on.
     func adopt(_ set: MappingSet, _ inputs: [LaneInput]) {
@@ -148,7 +133,6 @@ final class LaneReporter: LaneEvents, Sendable {
     func rejected(_ reason: Rejection, bytes: ByteView, source: Int, received: Instant, detail: RejectionDetail) {
         let account = account(source)
         account.ledger.reject(reason)
-        returning.withLock { $0 = nil }
         tap.rejected(reason)
         remember(reason)
         PeerAudit.note(reason, of: context.withLock { $0.peer }, source: account.name, to: control)
@@ -225,10 +209,9 @@ final class LaneReporter: LaneEvents, Sendable {
         guard let store else { return }
         let hour = LedgerOutcome.hour(of: WallClock.now())
         let key = TallyKey(source: account.number, series: -1, hour: hour, outcome: LedgerOutcome.received)
-        let (letters, counts, recovered) = rejections.withLock { $0.take(source: source) }
-        if letters.isEmpty, counts.isEmpty, recovered.isEmpty { return store.book.add(count, to: key) }
+        let (letters, counts) = rejections.withLock { $0.take(source: source) }
+        if letters.isEmpty, counts.isEmpty { return store.book.add(count, to: key) }
         var tallies = [key: count]
-        for key in recovered { tallies[key, default: 0] += 1 }
         for (reason, count) in counts {
             tallies[TallyKey(source: account.number, series: -1, hour: hour, outcome: reason.name)] = count
         }

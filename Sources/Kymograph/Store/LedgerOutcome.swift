@@ -31,21 +31,7 @@ enum LedgerOutcome {
     ]
 
     /// Whether `outcome` counts rejected readings.
-    static func isRejection(_ outcome: String) -> Bool {
-        !names.contains(outcome) && gap(outcome, 0) == nil && recovered(in: outcome) == nil
-    }
-
-    /// What comes before the reason of readings whose dead letters came again, and were taken. They stay among those that
-    /// were rejected.
-    private static let recovered = "recovered:"
-
-    /// What the store counts for such a letter of a reason.
-    static func recovered(_ reason: String) -> String { recovered + reason }
-
-    /// The reason that `outcome` counts such letters of; nil when it counts something else.
-    static func recovered(in outcome: String) -> String? {
-        outcome.hasPrefix(recovered) ? String(outcome.dropFirst(recovered.count)) : nil
-    }
+    static func isRejection(_ outcome: String) -> Bool { !names.contains(outcome) && gap(outcome, 0) == nil }
 
     /// What comes before the name of a device whose bridge has passed over numbers of frames, and before that of one
     /// whose frames with such numbers have come after all. Neither are readings.

@@ -82,7 +82,7 @@ struct LedgerTotals {
         case LedgerOutcome.droppedReadings, LedgerOutcome.droppedMerged: balance.accepted += count
         case LedgerOutcome.droppedDuplicate: balance.duplicate += count
         case LedgerOutcome.droppedConflict: balance.conflict += count
-        case _ where !LedgerOutcome.isRejection(outcome): break
+        case _ where LedgerOutcome.gap(outcome, count) != nil: break
         default: balance.rejected[outcome, default: 0] += count
         }
     }

@@ -75,47 +75,6 @@ import Testing
         #expect(source["name"]?.text == "stdin" && source["received"]?.integer == 21)
     }
 
-    /// What was mended, replayed and taken is not missing any more; what is rejected again is.
-    @Test(arguments: [false, true]) func whatIsReplayedAndTakenIsNotMissing(isRunning: Bool) throws {
-        let misfit = Misfit()
-        misfit.write(member: "nothing")
-        let run = misfit.run
-        let instance = try Kymo.start([
-            "run", "--unix", run.folder.file("a.sock"), "--data", run.data, "--out", run.output, "--mapping",
-            misfit.mapping, "--no-watch",
-        ])
-        try Sending.send(lines: Misfit.lines, to: try instance.addresses()[0])
-        try Waiting.until("11 letters") { try run.command("dead", "list").lines.count == 12 }
-        func rejections() throws -> [String] {
-            let missing = try run.json("ledger", "--format", "json")["missing"]?.elements?.compactMap(\.text) ?? []
-            return missing.filter { $0.contains(" readings were rejected") }
-        }
-        #expect(try rejections().count == 2)
-        misfit.write(member: "pulse")
-        instance.signal(SIGHUP)
-        try instance.waitForError("again")
-        if !isRunning { #expect(try instance.terminate().end == .exit(0)) }
-        for _ in 0..<2 {
-            let replay = try Kymo.run(
-                ["dead", "replay", "--all", "--data", run.data, "--out", run.output, "--mapping", misfit.mapping])
-            #expect(replay.end == .exit(65), "\(replay.error)")
-        }
-        if isRunning { #expect(try instance.terminate().end == .exit(0)) }
-        let left = try rejections()
-        #expect(
-            left.count == 1
-                && left[0].hasSuffix(": 1 readings were rejected before their device was known: invalidJSON"))
-        let ledger = try run.json("ledger", "--format", "json")
-        #expect(ledger["balance"]?["rejected"]?["noTemplate"]?.integer == 10)
-        let sources = ledger["sources"]?.elements ?? []
-        #expect(sources.compactMap { $0["recovered"]?["noTemplate"]?.integer } == [10], "\(sources)")
-        let text = try run.command("ledger").text
-        #expect(
-            text.contains("rejected invalidJSON 1, noTemplate 10, of these replayed and taken noTemplate 10"), "\(text)"
-        )
-        #expect(try run.command("ledger", "--verify").end == .exit(0))
-    }
-
     /// A mapping that rejects everything again changes nothing, and the command says so: letters and counts doubled.
     @Test(arguments: [false, true]) func replayWithoutMending(isRunning: Bool) throws {
         let misfit = Misfit()
