@@ -107,7 +107,7 @@ struct RunningReplay: Sendable {
     }
 
     private func destination(_ name: String) -> ReadingDestination? {
-        let known = sources.first { $0.name == name }?.configuration.address
+        let known = sources.first { $0.name.utf8.elementsEqual(name.utf8) }?.configuration.address
         return switch ((known ?? IngestKinds.builtIn.address(named: name)) as? any RoutedSource)?.route {
         case .udp(let address): .udp(host: address.host, port: address.port)
         case .tcp(let address): .tcp(host: address.host, port: address.port)

@@ -8,6 +8,9 @@ extension Pipeline {
     /// The settings in use.
     private var present: PipelineSettings { newSettings.current }
 
+    /// The sources that are read now.
+    package var listeningSources: [PipelineSettings.Source] { present.listeningSources }
+
     /// Listens in the data directory, if there is one. Without it the pipeline works all the same: commands then see
     /// the directory only.
     func openControl() -> ControlServer? {
