@@ -97,8 +97,8 @@ final class LaneReporter: LaneEvents, Sendable {
         returning.withLock { $0 = letter }
     }
 
-    /// What came last, of source `source`, was mapped. A letter of which nothing was rejected is not missing any more: that
-    /// is counted together with its readings being received.
+    /// What came last, of source `source`, was mapped. A letter of which nothing was rejected is not missing any more:
+    /// that is counted together with its readings being received.
     func returnEnded(source: Int) {
         guard let letter = returning.withLock({ $0.take() }), store != nil else { return }
         let key = TallyKey(

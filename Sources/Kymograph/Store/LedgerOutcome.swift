@@ -35,8 +35,8 @@ enum LedgerOutcome {
         !names.contains(outcome) && gap(outcome, 0) == nil && recovered(in: outcome) == nil
     }
 
-    /// What comes before the reason of readings whose dead letters came again, and were taken. They stay among those that
-    /// were rejected.
+    /// What comes before the reason of readings whose dead letters came again, and were taken. They stay among those
+    /// that were rejected.
     private static let recovered = "recovered:"
 
     /// What the store counts for such a letter of a reason.
