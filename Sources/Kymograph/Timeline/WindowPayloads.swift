@@ -26,8 +26,8 @@ package struct WindowPayloads: Sendable {
 }
 
 extension StoreReader {
-    /// Those of the window that `cursor` names, at most `limit` with at most `bytes` bytes together; nil when there is no
-    /// such window.
+    /// Those of the window that `cursor` names, at most `limit` with at most `bytes` bytes together; nil when there is
+    /// no such window.
     ///
     /// - Throws: ``PipelineError`` when the database cannot be read.
     package func payloads(

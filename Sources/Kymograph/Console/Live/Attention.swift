@@ -175,8 +175,8 @@ struct AttentionRules {
             Attention(
                 severity: .notice, title: "Gaps in the readings of \(gap.device)",
                 text: "Of the last \(GapWatch.hours) hours \(gap.missing) of about \(gap.missing + gap.accepted) "
-                    + "readings did not come (\(gap.types.joined(separator: ", "))), by the device's own rhythm: look at "
-                    + "the device, its battery and its reach.", link: "timeline?of=\(gap.series)")
+                    + "readings did not come (\(gap.types.joined(separator: ", "))), by the device's own rhythm: "
+                    + "look at the device, its battery and its reach.", link: "timeline?of=\(gap.series)")
         }
         guard gaps.count > shown.count else { return shown }
         return shown + [
