@@ -58,7 +58,13 @@ export function newest({signal, isBusy, load}) {
     try {
       await load();
       replace(node);
-    } catch { /* the shell says that nothing answers */ } finally {
+    } catch (error) {
+      // Of an instance that does not answer at all the shell says so.
+      if (error.name !== "AbortError") {
+        known = null;
+        replace(node, h("p", {class: "small"}, error.message));
+      }
+    } finally {
       [isLoading, loaded] = [false, Date.now()];
     }
   };

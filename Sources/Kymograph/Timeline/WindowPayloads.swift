@@ -49,11 +49,12 @@ extension StoreReader {
         let sources = try sourceNames()
         var size = 0
         let isWhole = try forEachPayload(of: window, where: { _ in true }, types: types) { payload in
-            size += payload.bytes.count
-            guard found.payloads.count < limit, size <= limitOfBytes || found.payloads.isEmpty else {
+            let isFirst = found.payloads.isEmpty
+            guard found.payloads.count < limit, isFirst || size + payload.bytes.count <= limitOfBytes else {
                 found.isPartial = true
                 return
             }
+            size += payload.bytes.count
             found.payloads.append(
                 WindowPayloads.Payload(
                     received: payload.received, source: sources[payload.source] ?? "",

@@ -100,7 +100,7 @@ import Testing
     @Test func theMostImportantIsFirstAndReasonsLeadToTheirLetters() {
         var facts = Facts()
         facts.reasons = ["a", "b", "c", "d", "e"].map {
-            LiveSnapshot.Reason(reason: $0, count: 1, meaning: "m", cause: "c", isIntended: false)
+            LiveSnapshot.Reason(reason: $0, count: 1, meaning: "m", cause: "c", fate: .replayable)
         }
         (facts.sink.isUp, facts.sink.circuit, facts.imbalance) = (false, "open", 1)
         let found = facts.found
@@ -114,15 +114,16 @@ import Testing
         func reason(_ rejection: Rejection, _ count: Int) -> LiveSnapshot.Reason {
             LiveSnapshot.Reason(
                 reason: rejection.name, count: count, meaning: rejection.explanation, cause: rejection.plainCause,
-                isIntended: rejection.isIntended)
+                fate: rejection.fate)
         }
-        facts.reasons = [reason(.clockAhead, 12), reason(.controlSolution, 1)]
+        facts.reasons = [reason(.clockAhead, 12), reason(.controlSolution, 1), reason(.bufferFull, 3)]
         let found = facts.found
         #expect(found[0].title == "12 readings were not taken: the clock of the device is ahead")
         #expect(found[0].text.hasPrefix("They are not in the patients' data until "))
         #expect(found[0].text.hasSuffix(" clockAhead: the time lies more than maxFuture after the receipt."))
         #expect(found[1].title == "1 reading was left out: a test was measured, and no patient")
         #expect(found[1].text.hasPrefix("Settings or senders want it so. "))
+        #expect(found[2].text.contains("have their sender send them again."), "nothing is kept to be replayed")
     }
 
     /// Words of a ward, and no names of settings or reasons.

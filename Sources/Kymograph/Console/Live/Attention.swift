@@ -190,10 +190,8 @@ struct AttentionRules {
         let shown = reasons.prefix(Self.mostNamed).map { reason in
             Attention(
                 severity: .notice, title: reason.title,
-                text: (reason.isIntended
-                    ? "Settings or senders want it so. "
-                    : "They are not in the patients' data until the cause is mended and they are replayed. ")
-                    + "\(reason.reason): \(reason.meaning).", link: "letters?reason=\(reason.reason)")
+                text: "\(reason.fate.advice) \(reason.reason): \(reason.meaning).",
+                link: "letters?reason=\(reason.reason)")
         }
         guard reasons.count > shown.count else { return shown }
         return shown + [
@@ -204,11 +202,22 @@ struct AttentionRules {
     }
 }
 
+extension Rejection.Fate {
+    /// What it means for the data of patients, and what to do.
+    fileprivate var advice: String {
+        switch self {
+        case .intended: "Settings or senders want it so."
+        case .replayable: "They are not in the patients' data until the cause is mended and they are replayed."
+        case .lost: "They are not in the patients' data: mend the cause, and have their sender send them again."
+        }
+    }
+}
+
 extension LiveSnapshot.Reason {
     /// What was not taken, and why.
     fileprivate var title: String {
         let readings = count == 1 ? "1 reading was" : "\(count) readings were"
-        return "\(readings) \(isIntended ? "left out" : "not taken"): \(cause)"
+        return "\(readings) \(fate == .intended ? "left out" : "not taken"): \(cause)"
     }
 }
 

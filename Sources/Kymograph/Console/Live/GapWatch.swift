@@ -67,8 +67,8 @@ final class GapWatch: Sendable {
     private func look() {
         let start = ContinuousClock.now
         let former = state.withLock { $0.round }
-        // That a store cannot be read is told by whoever writes to it.
-        let round = (try? search(after: former, until: start + Self.patience, at: WallClock.now())) ?? Round()
+        // That a store cannot be read is told by whoever writes to it; what was found before still holds.
+        let round = (try? search(after: former, until: start + Self.patience, at: WallClock.now())) ?? former
         let end = ContinuousClock.now
         state.withLock { state in
             state.round = round

@@ -54,8 +54,8 @@ struct LiveSnapshot: Encodable, Sendable {
         var meaning: String
         /// Why, in plain words.
         var cause: String
-        /// Whether settings or senders want it so.
-        var isIntended: Bool
+        /// What can be done about them.
+        var fate: Rejection.Fate
     }
 
     /// Windows since the start, and those that are open.

@@ -1,7 +1,7 @@
 import KymographCore
 
 extension Rejection {
-    /// Why readings were not taken, in words of somebody who cares for patients and not for settings.
+    /// Why readings were not taken, in words for those who care for patients, and not for settings.
     var plainCause: String {
         switch self {
         case .invalidJSON, .invalidUTF8, .malformedMessage, .frameMalformed, .malformedPacket, .invalidBridgeFrame,
@@ -54,12 +54,27 @@ extension Rejection {
         }
     }
 
-    /// Whether settings or senders want it so, and no reading of a patient is missing against anybody's will.
-    var isIntended: Bool {
+    /// What can be done about readings that were rejected.
+    enum Fate: String, Encodable, Sendable {
+        /// Nothing: settings or senders want it so, and no reading of a patient is missing against anyone's will.
+        case intended
+        /// Mend the cause, and replay them.
+        case replayable
+        /// Have them sent again: what is kept of them, if anything, is never mapped again as it is.
+        case lost
+    }
+
+    /// What can be done about those that were rejected for it.
+    var fate: Fate {
         let intended: Set<Rejection> = [
             .superseded, .topicNotSubscribed, .droppedByRule, .rejectedByRule, .typeNotAllowed, .afterStopDate,
             .retracted, .controlSolution, .testMeasurement,
         ]
-        return intended.contains(self)
+        if intended.contains(self) { return .intended }
+        if [.bufferFull, .archiveEvicted].contains(self) { return .lost }
+        return switch letterContent {
+        case .part: .lost
+        case .payload, .either: .replayable
+        }
     }
 }

@@ -103,7 +103,7 @@ extension LiveSnapshot.Reason {
             guard counts.indices.contains(place), counts[place] > 0 else { return nil }
             return LiveSnapshot.Reason(
                 reason: reason.name, count: counts[place], meaning: reason.explanation, cause: reason.plainCause,
-                isIntended: reason.isIntended)
+                fate: reason.fate)
         }.sorted { $0.count > $1.count }
     }
 }
