@@ -25,7 +25,7 @@ struct Ledger: ParsableCommand {
 
             Of topics of Kafka it says up to which position of each partition all is in the store. --group adds up \
             ledgers of several instances, each written by 'kymo ledger --format json', and exits with status 65 when a \
-            partition is in two of them, or in none.
+            partition up to the highest one is in two of them, or in none.
 
             Example: kymo ledger --group ward-1.json ward-2.json
             Example: kymo ledger --data /var/lib/kymo --patient p-7 --from 2026-03-01T08:00:00Z --to \
@@ -72,7 +72,7 @@ struct Ledger: ParsableCommand {
     }
 
     private func addUp() throws {
-        let ledgers = try group.map { path in
+        let ledgers = try group.map { (path) -> (name: String, ledger: FleetLedger.Instance) in
             let bytes = try InputFile.read(path, "name files that 'kymo ledger --format json' has written")
             guard let ledger = try? JSONDecoder().decode(FleetLedger.Instance.self, from: Data(bytes)) else {
                 throw StandardError.exit(
@@ -80,7 +80,15 @@ struct Ledger: ParsableCommand {
             }
             return (path, ledger)
         }
-        let fleet = FleetLedger(ledgers)
+        let fleet: FleetLedger
+        do throws(FleetLedger.Fault) { fleet = try FleetLedger(ledgers) } catch {
+            let problem =
+                switch error {
+                case .twice(let name): "\(name) is there twice: name the ledger of each instance once"
+                case .partition(let name): "\(name) is no ledger: it has a partition that no topic has"
+                }
+            throw StandardError.exit(problem, code: ExitStatus.dataError)
+        }
         switch format {
         case .text: try StandardOutput.write(Array(fleet.text.utf8))
         case .json: try StandardOutput.write(try PrettyText.pretty(fleet))

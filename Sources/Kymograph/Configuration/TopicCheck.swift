@@ -1,4 +1,17 @@
+import KymographCore
 import KymographTemplates
+
+extension PipelineSettings {
+    /// Whether a source reads `partition`, of whatever cluster.
+    func reads(_ partition: TopicPartition) -> Bool {
+        sources.contains { source in
+            guard let topic = source.configuration.address as? KafkaSource else { return false }
+            let reading = source.configuration.kafka
+            return IdentifierText(topic.place.topic) == partition.topic.topic
+                && IdentifierText(reading.group) == partition.topic.group && reading.reads(partition.number)
+        }
+    }
+}
 
 /// Checks of sources that are topics.
 enum TopicCheck {

@@ -3,13 +3,21 @@ package import KymographCore
 /// The ledgers of several instances, added up.
 package struct FleetLedger: Encodable, Sendable {
     /// What is taken of a ledger, as `kymo ledger --format json` has written it.
-    package struct Instance: Decodable, Sendable {
+    package struct Instance: Decodable, Sendable, Equatable {
         /// The balance.
         package var balance: LedgerBalance
         /// Topics that it reads; nil as earlier versions wrote it.
         package var topics: [LedgerReport.Topic]?
         /// What is open or missing.
         package var missing: [String]
+    }
+
+    /// Why there is no sum.
+    package enum Fault: Error {
+        /// This ledger is there twice.
+        case twice(String)
+        /// This ledger names a partition that no topic has.
+        case partition(String)
     }
 
     /// A partition, and who has it.
@@ -46,9 +54,16 @@ package struct FleetLedger: Encodable, Sendable {
     package private(set) var problems: [String] = []
 
     /// Adds up ledgers, each with its name.
-    package init(_ ledgers: [(name: String, ledger: Instance)]) {
+    ///
+    /// - Throws: ``Fault`` where one is there twice, or is none.
+    package init(_ ledgers: [(name: String, ledger: Instance)]) throws(Fault) {
         var all: [(topic: LedgerReport.Topic, instance: String)] = []
-        for (name, ledger) in ledgers {
+        for (place, (name, ledger)) in ledgers.enumerated() {
+            // Two instances have the same ledger only while they have nothing.
+            let isTwice = ledgers[..<place].contains { $0.name == name || $0.ledger == ledger }
+            guard !isTwice || ledger.balance == LedgerBalance() else { throw .twice(name) }
+            let numbers = (ledger.topics ?? []).flatMap(\.partitions).map(\.partition)
+            guard numbers.allSatisfy(TopicPartition.numbers.contains) else { throw .partition(name) }
             instances.append(name)
             balance.add(ledger.balance)
             missing += ledger.missing.map { "\(name): \($0)" }
@@ -74,16 +89,19 @@ package struct FleetLedger: Encodable, Sendable {
         partitions.sort { ($0.partition, $0.instance) < ($1.partition, $1.instance) }
         var expected: Int32 = 0
         for one in partitions {
-            while expected < one.partition {
-                problems.append("partition \(expected) of \(topic.name): no instance has it")
-                expected += 1
-            }
+            if expected < one.partition { noteGap(expected..<one.partition, topic) }
             if expected > one.partition {
                 problems.append("partition \(one.partition) of \(topic.name): \(one.instance) has it, too")
             }
             expected = one.partition + 1
         }
         topics.append(Topic(cluster: topic.cluster, group: topic.group, topic: topic.topic, partitions: partitions))
+    }
+
+    private mutating func noteGap(_ numbers: Range<Int32>, _ topic: LedgerReport.Topic) {
+        let last = numbers.upperBound - 1
+        let text = numbers.count == 1 ? "partition \(last)" : "partitions \(numbers.lowerBound) to \(last)"
+        problems.append("\(text) of \(topic.name): no instance has \(numbers.count == 1 ? "it" : "them")")
     }
 
     /// As lines of text.
@@ -95,7 +113,12 @@ package struct FleetLedger: Encodable, Sendable {
             lines += topic.partitions.map { "  partition \($0.partition) up to \($0.position): \($0.instance)" }
         }
         lines += missing
-        if !topics.isEmpty, problems.isEmpty { lines.append("each partition is in one instance") }
+        if problems.isEmpty {
+            // More than that, no ledger can know.
+            lines += topics.map {
+                "partitions 0 to \($0.partitions.last?.partition ?? 0) of \($0.topic) are in one instance each"
+            }
+        }
         if !problems.isEmpty { lines.append("partitions that are not in one instance:") }
         lines += problems.map { "  \($0)" }
         return lines.joined(separator: "\n") + "\n"

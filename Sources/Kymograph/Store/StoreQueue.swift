@@ -128,6 +128,13 @@ final class StoreQueue: Sendable {
         }
     }
 
+    /// Has what waits, or comes next, committed without waiting for more.
+    func hurry() {
+        state.withLock { $0.isUrgent = true }
+        bell.ring()
+        urgency.ring()
+    }
+
     /// Takes no more after what waits now; ``isFinished`` when it is all committed.
     func close() {
         state.withLock { $0.isClosed = true }

@@ -25,6 +25,8 @@ struct StoreSalvage {
     private var isBehind = false
     /// Whether the damaged database had sequence numbers of sealed datagrams, or may have had.
     private var hasSequences = false
+    /// Whether topics may have been read beyond where the store has them now.
+    private var hasTopics = false
     /// What of an earlier version's rows is no entry of this one's.
     private var migration = MigrationOutcome()
     /// The version of the damaged database's tables.
@@ -205,6 +207,7 @@ struct StoreSalvage {
         isBehind = (mark?.kept ?? 0) > (former?.kept ?? .max)
         floor = try safeFloor(old, target)
         try StoredPayloads.indexAgain(target)
+        if lostTransactions > 0 || isBehind { hasTopics = try TopicPosition.contest(target) }
         // A sink whose progress is lost begins behind what waits for it.
         if losesBundles || torn.contains("outbox") || torn.contains("sink") { try noteLostBundles(target) }
         try StoreFacts.keepNumbers(from: old, floor: floor, target)
@@ -271,6 +274,7 @@ struct StoreSalvage {
             text += "; the sequence numbers of sealed datagrams are not all known, and old ones may be taken again: "
             text += "give their senders new keys"
         }
+        if hasTopics { text += "; topics are read on from where the store has them, and not from where groups are" }
         if torn.contains(TopicPosition.table) {
             text += "; positions in topics are not all known: those of groups hold, and startAt where a group has none"
         }

@@ -6,6 +6,14 @@ import Synchronization
 extension TopicPosition {
     /// Where a store keeps them.
     static let table = "topic_position"
+
+    /// Notes that groups may be ahead of what a repaired store has of their topics; whether there are any.
+    static func contest(_ db: Database) throws -> Bool {
+        try db.execute(
+            sql: "UPDATE \(table) SET telling = ? WHERE telling = ?",
+            arguments: [Telling.contested.rawValue, Telling.own.rawValue])
+        return db.changesCount > 0
+    }
 }
 
 /// Up to where a store has partitions of topics, as it keeps that: with the readings up to there, or behind them.
@@ -49,7 +57,7 @@ extension [TopicPartition: TopicPosition] {
         else { return nil }
         var position = TopicPosition(next: next, told: told, telling: telling)
         if !values[7].isNull {
-            guard let bytes = Data.fromDatabaseValue(values[7]), let print = RecordPrint(stored: [UInt8](bytes)) else {
+            guard let bytes = Data.fromDatabaseValue(values[7]), let print = RecordPrint([UInt8](bytes)) else {
                 return nil
             }
             position.print = print
@@ -95,6 +103,22 @@ final class StorePositions: PositionKeeper {
         // Another change may have come meanwhile: it is waited for, too.
         return queue.changes
     }
+
+    /// Notes of which partitions nobody here reads any more, as `isRead` says: others may, and tell positions of them.
+    func leave(unless isRead: (TopicPartition) -> Bool) {
+        let left = all.withLock { all in
+            let left = all.filter { $0.value.telling != .left && !isRead($0.key) }.mapValues { position in
+                var position = position
+                position.telling = .left
+                return position
+            }
+            all.merge(left) { $1 }
+            return left
+        }
+        if !left.isEmpty { queue.add { $0.positions.merge(left) { $1 } } }
+    }
+
+    func hurry() { queue.hurry() }
 
     func isKept(_ number: Int) -> Bool { queue.isCommitted(number) }
 }

@@ -66,6 +66,22 @@ import TrialSupport
         #expect(done.error.contains("partition 0: the position was set back from \(counts[0]) to 0"))
     }
 
+    /// Two sources of one instance that share a topic leave each other's partitions alone.
+    @Test func twoSources() throws {
+        let run = try KafkaReadingRun()
+        run.configure(", partitions: '0-1'}, {kafka: \"\(run.url)\", partitions: '2-3'")
+        try run.store(lines)
+        for number in 0..<2 {
+            let process = try run.start()
+            try run.wait(for: KafkaReadingRun.counts(lines), of: process)
+            let done = try process.terminate()
+            #expect(done.end == .exit(0) && !done.error.contains("partition 2: "), "\(done.error)")
+            #expect(done.error.contains("received \(number == 0 ? lines.count : 0) "), "\(done.error)")
+        }
+        let ledger = try run.kafka.kymo("ledger", "--data", "data").text
+        #expect(ledger.contains(", partition 3 up to \(KafkaReadingRun.counts(lines)[3])\n"), "\(ledger)")
+    }
+
     /// Another client that tells positions is noticed.
     @Test(.enabled(if: Trials.isTorture)) func aSecondInstance() throws {
         let run = try KafkaReadingRun()

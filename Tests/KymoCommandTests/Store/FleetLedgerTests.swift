@@ -36,7 +36,7 @@ import Testing
               partition 1 up to 60: a.json
               partition 2 up to 50: b.json
             a.json: 5 readings are open
-            each partition is in one instance
+            partitions 0 to 2 of readings are in one instance each
 
             """
         #expect(done.end == .exit(0) && done.text == expected, "\(done.text) \(done.error)")
@@ -54,8 +54,7 @@ import Testing
         #expect(done.end == .exit(65), "\(done.text) \(done.error)")
         for text in [
             "partition 1 of topic readings for the group kymo: b.json has it, too",
-            "partition 2 of topic readings for the group kymo: no instance has it",
-            "partition 3 of topic readings for the group kymo: no instance has it",
+            "partitions 2 to 3 of topic readings for the group kymo: no instance has them",
             "partition 4 of topic readings for the group kymo: b.json says that others tell positions",
         ] { #expect(done.text.contains(text), "\(done.text)") }
     }
@@ -65,8 +64,17 @@ import Testing
         let run = StoredRun()
         _ = try run.run([Readings.heartRate(second: 1), Readings.heartRate(second: 2)])
         folder.write("a.json", try run.command("ledger", "--format", "json").text)
-        let done = try kymo("--group", "a.json", "a.json")
-        #expect(done.end == .exit(0) && done.text.hasPrefix("2 instances: received 4 = accepted 4 "), "\(done.text)")
+        write("b.json", received: 7, partitions: [(0, 7)])
+        let done = try kymo("--group", "a.json", "b.json")
+        #expect(done.end == .exit(0) && done.text.hasPrefix("2 instances: received 9 = accepted 6 "), "\(done.text)")
+        folder.write("same.json", Files.text(folder.file("a.json")))
+        for name in ["a.json", "same.json"] {
+            let twice = try kymo("--group", "a.json", name)
+            #expect(twice.end == .exit(65) && twice.error.contains("\(name) is there twice"), "\(twice.error)")
+        }
+        write("far.json", received: 7, partitions: [(0, 7), (2_147_483_647, 1)])
+        let far = try kymo("--group", "a.json", "far.json")
+        #expect(far.end == .exit(65) && far.error.contains("a partition that no topic has"), "\(far.error)")
         folder.write("no.json", "{}")
         let none = try kymo("--group", "a.json", "no.json")
         #expect(none.end == .exit(65) && none.error.contains("no.json is no ledger"), "\(none.error)")

@@ -10,33 +10,17 @@ import Testing
     private static let one = KeyPrint([UInt8](repeating: 1, count: 16))
     private static let other = KeyPrint([UInt8](repeating: 2, count: 16))
 
-    private func open<Result>(_ body: (Store) throws -> Result) throws -> Result {
-        let store = try Store(path: scratch.path)
-        defer {
-            store.close()
-            store.directory.unlock()
-        }
-        return try body(store)
-    }
-
-    private func commit(_ store: Store) throws {
-        var commit = StoreCommit(store, MappingExchange(try #require(PipelineRehearsal.reading)))
-        let batch = store.queue.take().batch
-        #expect(!batch.isEmpty)
-        try commit.commit(batch, now: WallClock.now())
-    }
-
     /// What waits with the numbers is committed with them; what was not committed is not known after a restart.
     @Test func numbersOutlastARestart() throws {
-        try open { store in
+        try scratch.open { store in
             let page = store.queue.sequences.page(of: Self.one)
             #expect(page.take(5) == .new && page.take(.max) == .new)
             #expect(store.queue.sequences.page(of: Self.other).take(0) == .new)
-            try commit(store)
+            try store.commitWaiting()
             #expect(page.take(.max - 1) == .new)
             #expect(store.queue.sequences.page(of: Self.other).take(7) == .new)
         }
-        try open { store in
+        try scratch.open { store in
             let page = store.queue.sequences.page(of: Self.one)
             #expect(page.verdict(.max) == .repeated && page.verdict(.max - 1) == .new && page.verdict(5) == .stale)
             let other = store.queue.sequences.page(of: Self.other)
@@ -82,23 +66,23 @@ import Testing
 
     /// A store of a version that knew no sealed datagrams gets the table.
     @Test func storesFromBefore() throws {
-        try open { store in try store.pool.write { try $0.execute(sql: "DROP TABLE sealed") } }
-        try open { store in
+        try scratch.open { store in try store.pool.write { try $0.execute(sql: "DROP TABLE sealed") } }
+        try scratch.open { store in
             #expect(store.queue.sequences.page(of: Self.one).take(1) == .new)
-            try commit(store)
+            try store.commitWaiting()
         }
-        try open { store in #expect(store.queue.sequences.page(of: Self.one).verdict(1) == .repeated) }
+        try scratch.open { store in #expect(store.queue.sequences.page(of: Self.one).verdict(1) == .repeated) }
     }
 
     /// A row that says nothing has the store repaired, which starts again then: senders have new keys by the note.
     @Test func aDamagedRow() throws {
-        try open { store in
+        try scratch.open { store in
             #expect(store.queue.sequences.page(of: Self.one).take(1) == .new)
             #expect(store.queue.sequences.page(of: Self.other).take(4) == .new)
-            try commit(store)
+            try store.commitWaiting()
             try store.pool.write { try $0.execute(sql: "UPDATE sealed SET seen = x'00' WHERE highest = 1") }
         }
-        try open { store in
+        try scratch.open { store in
             #expect(store.queue.sequences.page(of: Self.other).verdict(4) == .repeated)
             let rows = try store.pool.read { try Int.fetchOne($0, sql: "SELECT count(*) FROM sealed") }
             #expect(rows == 1)
@@ -109,13 +93,13 @@ import Testing
     @Test(arguments: ["seen = x'00'", "key = x'01'", "highest = x'02'"]) func aDamagedRowIsLeftOut(
         damage: String
     ) throws {
-        try open { store in
+        try scratch.open { store in
             #expect(store.queue.sequences.page(of: Self.one).take(1) == .new)
-            try commit(store)
+            try store.commitWaiting()
             try store.pool.write { try $0.execute(sql: "UPDATE sealed SET \(damage)") }
             #expect(throws: StoreError.self) { try store.pool.read { try [KeyPrint: SequenceWindow].stored($0) } }
             #expect(store.queue.sequences.page(of: Self.other).take(4) == .new)
-            try commit(store)
+            try store.commitWaiting()
             let (found, summary) = try salvage(store, lostTransactions: 0)
             #expect(found.count == 1 && found[Self.other]?.highest == 4)
             #expect(summary.contains("an unknown number of sealed"), "\(summary)")
@@ -125,7 +109,7 @@ import Testing
 
     /// Numbers of transactions that are lost are lost with them.
     @Test(arguments: [(0, 0), (1, 0), (0, 5)]) func aRepairOfLostTransactions(count: Int, marked: Int) throws {
-        try open { store in
+        try scratch.open { store in
             // A database that is behind its mark has lost some without a trace.
             try StoreMark(store.directory).write(StoreCounts(received: marked, kept: marked))
             let summary = try salvage(store, lostTransactions: count).summary
@@ -148,9 +132,9 @@ import Testing
 
     /// A repair keeps what can be read; what cannot be is said.
     @Test(arguments: [true, false]) func aRepair(isReadable: Bool) throws {
-        try open { store in
+        try scratch.open { store in
             #expect(store.queue.sequences.page(of: Self.one).take(9) == .new)
-            try commit(store)
+            try store.commitWaiting()
             if !isReadable {
                 try store.pool.write { try $0.execute(sql: "DROP TABLE sealed; CREATE TABLE sealed (unreadable)") }
             }

@@ -23,6 +23,9 @@ struct KafkaPlaces {
         return readers[position.partition]?.take(position.offset, record) ?? .passed
     }
 
+    /// Notes that all are read from ``positions``.
+    mutating func begin() { for number in readers.keys { readers[number]?.begin() } }
+
     /// Makes the last record of each partition one that can be known again.
     mutating func close() { for number in readers.keys { readers[number]?.close() } }
 

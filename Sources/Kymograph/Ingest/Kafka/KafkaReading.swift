@@ -21,6 +21,9 @@ package struct KafkaReading: Hashable, Sendable {
     /// File of further properties of librdkafka; as it may have secrets, one that nobody else can read.
     package var propertiesFile: String?
 
+    /// Whether `partition` is among its partitions.
+    func reads(_ partition: Int32) -> Bool { partitions?.has(partition) ?? true }
+
     /// Whether it has partitions of the same group as `other`.
     func overlaps(_ other: KafkaReading) -> Bool {
         guard IdentifierText(group) == IdentifierText(other.group) else { return false }

@@ -47,25 +47,12 @@ extension KafkaSession {
         }
     }
 
-    /// Notes which of the `count` partitions are not among those that are `wanted`, and were read before: others tell
-    /// positions of them from here on.
-    func leave(_ count: Int, _ wanted: [Int32]) {
-        var left: [Int32: TopicPosition] = [:]
-        let own = Set(wanted)
-        for (number, position) in keeper.positions(of: name)
-        where number < count && !own.contains(number) && position.telling != .left {
-            left[number] = position
-            left[number]?.telling = .left
-        }
-        if !left.isEmpty { _ = keeper.keep(left, of: name) }
-    }
-
     /// Tells that what the store knows of another cluster says nothing of this one.
     func noteOtherCluster() {
         notices.append(
             .note(
                 "the store has positions of this topic and group on another cluster, which say nothing of this one "
-                    + "(\(name.cluster)): it is read as a new one"))
+                    + "(\(name.cluster)): it is read as a new one, as startAt says"))
     }
 
     /// Asks the group whether it has what it was told. Where it has not, another client tells positions: it would then

@@ -69,11 +69,9 @@ final class KafkaSession {
     /// - Throws: ``KafkaFault`` with why it cannot be; it may be tried again.
     func begin(at now: ContinuousClock.Instant = .now) throws(KafkaFault) {
         do throws(KafkaFault) {
-            let count = try consumer.partitions(milliseconds: Self.patience)
-            let wanted = try wanted(of: count)
-            let isNew = places.isEmpty
+            let wanted = try wanted(of: try consumer.partitions(milliseconds: Self.patience))
+            let isNew = places.readers.isEmpty
             try ask(of: wanted)
-            leave(count, wanted)
             let fault = examineAll(now)
             if places.readers.isEmpty, let fault { throw fault }
             if isNew, reading.beginning == .latest { try holdBeginning(now) }
@@ -169,6 +167,8 @@ final class KafkaSession {
             if former != nil, reader.isDoubtedAgain(offsets) {
                 halt(&reader, "its brokers have the record \(before), and do not give it")
             }
+            // It may have been made again, and have grown since it ended before its position.
+            if former != nil { _ = reader.proveAgain() }
         case .hasMissed(let count):
             missed += UInt64(clamping: count)
             notices.append(
@@ -224,6 +224,7 @@ final class KafkaSession {
     private func readAll() throws(KafkaFault) {
         (hasMore, wantsReading) = (true, false)
         try consumer.read(from: places.positions)
+        places.begin()
     }
 
     // MARK: Records
@@ -280,7 +281,9 @@ final class KafkaSession {
             halt(&reader, "what it has at \(reader.next), or behind that, cannot be read: \(fault.message)")
             places.readers[partition] = reader
             wantsReading = true
-        case .insecure, .refused, .unfit: hear(fault, now)
+        case .insecure, .refused, .unfit:
+            hear(fault, now)
+            proveAgain([partition])
         case .unreachable, .content, .ended, .unable:
             if let notice = health.fails(fault, at: partition, now) { notices.append(notice) }
         }
@@ -305,6 +308,13 @@ final class KafkaSession {
 
     private func hear(_ fault: KafkaFault, _ now: ContinuousClock.Instant) {
         if let notice = health.fails(fault, now) { notices.append(notice) }
+        // Whatever comes next may be of brokers that have lost all, or of others.
+        if fault.isOfAllBrokers { proveAgain(Array(places.readers.keys)) }
+    }
+
+    /// Has the last record of each of `numbers` compared again before another one is taken.
+    private func proveAgain(_ numbers: [Int32]) {
+        for number in numbers where places.readers[number]?.proveAgain() == true { wantsReading = true }
     }
 
     /// Does what is due now and then.
@@ -371,6 +381,7 @@ final class KafkaSession {
     func end(at now: ContinuousClock.Instant = .now) {
         try? consumer.read(from: [])
         keep(now)
+        keeper.hurry()
     }
 
     /// Looks what has come behind ``end(at:)``; whether nothing more can come.

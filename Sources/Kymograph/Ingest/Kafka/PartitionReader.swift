@@ -38,10 +38,13 @@ struct PartitionReader {
     private var mark: Mark
     /// Those that become the mark when they are durable, in rising order.
     private var coming: [Mark] = []
-    /// The last record that was taken.
+    /// The last record that was taken, and the last place that can be known again.
     private var latest: TopicRecord?
+    private var last: Mark
     /// The record before ``next``, which is read first and must be the one that it was.
     private var proof: RecordPrint?
+    /// Whether nothing is taken until reading begins again, with that record.
+    private var isWaiting = false
     /// What the store was told last.
     private var kept: TopicPosition?
     /// What the group has, and has been told.
@@ -57,7 +60,7 @@ struct PartitionReader {
         // Where it began holds from then on: what comes while kymo is away is behind that.
         (next, done, proof) = (start.next, start.next, start.proof)
         mark = Mark(next: start.next, print: start.proof)
-        kept = known.store
+        last = mark
         telling = GroupTelling(known.group, at: start.next, isContested: start.isContested, now)
     }
 
@@ -71,7 +74,7 @@ struct PartitionReader {
         let missed = offsets.lowerBound - max(next, done)
         // Else what is on its way is not durable yet.
         if done >= next { (done, mark) = (max(done, offsets.lowerBound), Mark(next: offsets.lowerBound)) }
-        (next, proof) = (offsets.lowerBound, nil)
+        (next, proof, last) = (offsets.lowerBound, nil, Mark(next: offsets.lowerBound))
         return missed > 0 ? .hasMissed(missed) : .goesOn
     }
 
@@ -87,16 +90,28 @@ struct PartitionReader {
     /// is so for the second time.
     mutating func isDoubtedAgain(_ offsets: Range<Int64>) -> Bool {
         guard offsets.contains(from) else { return false }
-        defer { doubt = from }
-        return doubt == from
+        defer { doubt = next }
+        return doubt == next
     }
+
+    /// Has the last record that was read compared again before another one is taken, since the topic may be another one
+    /// by now; whether reading has to begin again for that.
+    mutating func proveAgain() -> Bool {
+        close()
+        guard !isHalted, proof == nil, last.next == next, let print = last.print else { return false }
+        (proof, isWaiting) = (print, true)
+        return true
+    }
+
+    /// Notes that reading begins at ``from``.
+    mutating func begin() { isWaiting = false }
 
     /// Ends its reading.
     mutating func halt() { isHalted = true }
 
     /// Takes a record that has come, unless it was read before.
     mutating func take(_ offset: Int64, _ record: TopicRecord) -> Taking {
-        guard !isHalted, offset >= from else { return .passed }
+        guard !isHalted, !isWaiting, offset >= from else { return .passed }
         let expected = proof
         proof = nil
         guard offset >= next else { return expected == RecordPrint(record) ? .passed : .another }
@@ -109,7 +124,8 @@ struct PartitionReader {
     mutating func close() {
         guard let record = latest else { return }
         latest = nil
-        coming.append(Mark(next: next, print: RecordPrint(record)))
+        last = Mark(next: next, print: RecordPrint(record))
+        coming.append(last)
         advance()
     }
 
@@ -126,7 +142,8 @@ struct PartitionReader {
         coming.removeFirst(count)
     }
 
-    /// What the store is to have, unless it was told.
+    /// What the store is to have, unless it was told. Of a partition that is read no more, all stays as it is: whoever
+    /// sets its position finds it there.
     mutating func takeUnkept() -> TopicPosition? {
         let position = TopicPosition(
             next: mark.next, told: min(telling.least, mark.next), telling: telling.isContested ? .contested : .own,
@@ -138,7 +155,7 @@ struct PartitionReader {
 
     /// Where the group is to be, unless it is there; to be asked when the store has what it was told.
     mutating func takeUntold() -> RecordPosition? {
-        guard let kept, telling.take(kept.next) else { return nil }
+        guard !isHalted, let kept, telling.take(kept.next) else { return nil }
         return RecordPosition(partition: number, offset: kept.next)
     }
 
@@ -146,6 +163,7 @@ struct PartitionReader {
     /// without an answer is told again.
     mutating func rewind() {
         (next, proof, latest, coming, kept) = (mark.next, mark.print, nil, [], nil)
+        (last, isWaiting) = (mark, false)
         telling.rewind()
     }
 }

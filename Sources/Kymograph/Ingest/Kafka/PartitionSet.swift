@@ -2,9 +2,6 @@ import KymographCore
 
 /// Numbers of partitions, as `0-31, 40` writes them.
 package struct PartitionSet: Hashable, Sendable {
-    /// The highest number of a partition.
-    private static let highest: Int32 = 99_999
-
     /// In rising order, apart from each other.
     private var ranges: [ClosedRange<Int32>]
 
@@ -38,8 +35,11 @@ package struct PartitionSet: Hashable, Sendable {
     private static func number(_ text: Substring) -> Int32? {
         let digits = text.drop { $0 == " " }.reversed().drop { $0 == " " }
         guard !digits.isEmpty, digits.allSatisfy({ $0.isASCII && $0.isNumber }) else { return nil }
-        return Int32(String(digits.reversed())).flatMap { $0 <= highest ? $0 : nil }
+        return Int32(String(digits.reversed())).flatMap { TopicPartition.numbers.contains($0) ? $0 : nil }
     }
+
+    /// Whether `number` is one of them.
+    func has(_ number: Int32) -> Bool { ranges.contains { $0.contains(number) } }
 
     /// The numbers, in rising order.
     var numbers: [Int32] { ranges.flatMap(Array.init) }

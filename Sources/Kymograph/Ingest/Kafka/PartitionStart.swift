@@ -35,7 +35,10 @@ struct PartitionStart: Equatable {
         }
         next = group
         switch store.telling {
-        case .left: break
+        case .left where !store.range.contains(group):
+            note =
+                "this instance did not read it for a while: it is read on from \(group), where the group is, and not "
+                + "from \(store.next), where the store has it"
         case .contested: takeLower(group, store)
         case .own where group < store.told: note = "the position was set back from \(store.next) to \(group)"
         case .own where group > store.next:
@@ -44,25 +47,33 @@ struct PartitionStart: Equatable {
                 "the position was set forward from \(store.next), where the store has it, to \(group): "
                 + "\(passedOver) records at most are passed over; unless somebody has meant it so, end kymo, set it to "
                 + "\(store.next), and start it again"
-        case .own: takeOwn(group, store, offsets)
+        case .own, .left: takeOwn(group, store, offsets)
         }
     }
 
     /// The group has what it was told by whoever has filled the store, or a moment less.
     private mutating func takeOwn(_ group: Int64, _ store: TopicPosition, _ offsets: Range<Int64>) {
+        if group != store.told, group != store.next {
+            note =
+                "the group's position is \(group), and all before \(store.next) is in the store: it is read on from "
+                + "there"
+        }
         guard group < store.next, group <= offsets.lowerBound else { return (next, proof) = (store.next, store.print) }
         // All that there is: nothing is passed over, whatever topic it is.
-        next = min(offsets.lowerBound, store.next)
+        (next, note) = (min(offsets.lowerBound, store.next), nil)
     }
 
-    /// What another client has told may be of records that are not in this store.
+    /// What another client has told may be of records that are not in this store; nor has a store that was repaired all
+    /// that the group was told.
     private mutating func takeLower(_ group: Int64, _ store: TopicPosition) {
         isContested = group != store.next
-        guard group >= store.next else { return }
+        guard group != store.next else { return (next, proof) = (store.next, store.print) }
+        let why = "another client has told positions under this group, or the store was repaired"
+        guard group > store.next else {
+            note = "\(why): it is read again from \(group), and not on from \(store.next), where the store has it"
+            return
+        }
         (next, proof) = (store.next, store.print)
-        guard group > store.next else { return }
-        note =
-            "another client has told positions under this group: it is read on from \(next), where the store has it, "
-            + "and not from \(group)"
+        note = "\(why): it is read on from \(next), where the store has it, and not from \(group)"
     }
 }

@@ -1,7 +1,6 @@
 @testable import Kymograph
 import KymographCore
 import Testing
-import TrialSupport
 
 /// Positions that a store keeps beside those of the group.
 @Suite struct KafkaPositionTests {
@@ -29,20 +28,10 @@ import TrialSupport
         /// What comes now, and is durable then, as `partition:offset value`.
         func taken() throws -> [String] {
             try session.fill(at: now)
-            var bytes: [UInt8] = []
-            frames.send { view in
-                bytes += view.array
-                return view.count
+            return frames.takeRecords().map { position, text in
+                session.finish(RecordPosition(partition: position.partition, offset: position.offset + 1))
+                return text
             }
-            let view = PaddedBytes(copying: bytes)
-            var (texts, place): ([String], Int) = ([], 0)
-            while let frame = RecordFrame(view.view, from: place) {
-                texts.append("\(frame.position.partition):\(frame.position.offset) \(view.view[frame.content].string)")
-                session.finish(
-                    RecordPosition(partition: frame.position.partition, offset: frame.position.offset + 1))
-                place = frame.end
-            }
-            return texts
         }
 
         /// So many seconds pass.
@@ -144,6 +133,49 @@ import TrialSupport
         #expect(try process.taken() == otherRecords && process.session.progress.halted == 0)
         process.end()
         #expect(topic.position(0) == 9 && keeper[0]?.next == 9)
+    }
+
+    /// While it is read: no broker has answered for a while, or the position was not there.
+    @Test(arguments: [true, false]) func remadeWhileRunning(isAway: Bool) throws {
+        let process = try Process(topic, keeper)
+        for value in ["a", "b"] { topic.add(value, to: 0) }
+        #expect(try process.taken() == ["0:0 a", "0:1 b"])
+        if isAway {
+            topic.change { $0.faults = [KafkaFault(code: -187, saying: "all")] }
+            #expect(try process.taken().isEmpty)
+        } else {
+            remake(["c"])
+            try process.pass(2)
+        }
+        remake(others)
+        try process.pass(30)
+        #expect(try process.taken().isEmpty && process.session.progress.halted == 1)
+        #expect(process.says("the record 1, which was the last to be read, is another one now"))
+    }
+
+    /// The same topic is read on when its brokers are back.
+    @Test func brokersWereAway() throws {
+        let process = try Process(topic, keeper)
+        topic.add("a", to: 0)
+        #expect(try process.taken() == ["0:0 a"])
+        topic.change { $0.faults = [KafkaFault(code: -187, saying: "all")] }
+        try process.pass(1)
+        topic.add("b", to: 0)
+        try process.pass(2)
+        #expect(try process.taken() == ["0:1 b"] && process.session.progress.isUp)
+    }
+
+    /// What a partition that is read no more has as its position is for whoever sets it.
+    @Test func haltedPartitionsKeepTheirPositions() throws {
+        try read("a", "b", "c", "d")
+        topic.lose(3, of: 0)
+        topic.change { $0.positions[0] = 2 }
+        let process = try Process(topic, keeper)
+        try process.pass(30)
+        #expect(process.session.progress.halted == 1)
+        try process.pass(3_700)
+        process.end()
+        #expect(topic.position(0) == 2 && keeper[0]?.next == 4)
     }
 
     /// Also when the consumer is another one, within a process.
@@ -265,15 +297,14 @@ import TrialSupport
     /// A partition that is given to another instance is not this one's any more: what the group has then holds.
     @Test func aPartitionMoves() throws {
         try read("a", "b")
-        var reading = KafkaReading()
-        reading.partitions = try PartitionSet(parsing: "1")
-        try Process(topic, keeper, reading).end()
-        #expect(keeper[0]?.telling == .left)
+        keeper.change(0, to: .left)
         topic.add("c", to: 0)
         topic.add("d", to: 0)
         topic.change { $0.positions[0] = 3 }
         let process = try Process(topic, keeper)
-        #expect(try process.taken() == ["0:3 d"] && process.session.takeNews().missed == 0)
+        let news = process.session.takeNews()
+        #expect(news.missed == 0 && "\(news.notices)".contains("did not read it for a while"))
+        #expect(try process.taken() == ["0:3 d"])
         process.end()
         #expect(keeper[0]?.telling == .own && keeper[0]?.next == 4)
     }
@@ -299,8 +330,8 @@ import TrialSupport
             TopicRecord(value: [], key: Array("c".utf8)), TopicRecord(value: nil, key: Array("c".utf8)),
             TopicRecord(value: nil, key: []), TopicRecord(value: nil),
         ]
-        #expect(Set(records.map(RecordPrint.init)).count == records.count)
-        #expect(RecordPrint(records[0]) == RecordPrint(stored: RecordPrint(records[0]).bytes))
-        #expect(RecordPrint(stored: [1]) == nil)
+        #expect(Set(records.map { RecordPrint($0) }).count == records.count)
+        #expect(RecordPrint(records[0]) == RecordPrint(RecordPrint(records[0]).bytes))
+        #expect(RecordPrint([1]) == nil)
     }
 }

@@ -141,9 +141,11 @@ struct KafkaSessionModel {
     private mutating func interfere() throws {
         guard pick(3) == 0 else { return }
         crash()
-        switch pick(3) {
+        switch pick(5) {
         case 0: topic.change { $0.positions = [:] }
         case 1: move(Int32(pick(3)))
+        case 2: keeper.change(Int32(pick(3)), to: .contested)
+        case 3: keeper.change(Int32(pick(3)), to: .left)
         default: return try remake(Int32(pick(3)))
         }
         try begin()
@@ -168,9 +170,10 @@ struct KafkaSessionModel {
         try begin()
         try fill()
         carry(.max)
-        let isOwn = row.map { row in group.map { row.told...row.next ~= $0 } ?? true } ?? false
+        let isOwn = row.map { row in group.map { row.range.contains($0) } ?? true } ?? false
         let isWhole = group.map { $0 <= 0 && $0 < row?.next ?? 0 } ?? false
-        guard isOwn, row?.print != nil, !isWhole else {
+        let isKnown = isOwn && row?.print != nil && !isWhole && (row?.telling != .contested || group == row?.next)
+        guard isKnown || session.places.readers[partition]?.isHalted == true else {
             // By positions alone, nobody can know.
             passed.formUnion(values(partition, 0..<max(group ?? 0, row?.next ?? 0)))
             return try noteStart()
@@ -204,6 +207,17 @@ struct KafkaSessionModel {
         }
     }
 
+    /// While another client may tell positions, none are told.
+    private mutating func waitForTelling() throws {
+        guard !session.places.contested.isEmpty else { return }
+        for _ in 0..<800 {
+            now += .seconds(1)
+            keeper.commit()
+            try session.tend(now)
+            try fill()
+        }
+    }
+
     mutating func finish() throws {
         topic.change { $0.refusals = 0 }
         for _ in 0..<8 {
@@ -214,6 +228,7 @@ struct KafkaSessionModel {
             carry(.max)
             acknowledge(handed.count - durableCount)
         }
+        try waitForTelling()
         for _ in 0..<3 {
             now += .seconds(2)
             try session.tend(now)

@@ -27,22 +27,7 @@ private final class Rounds {
     private let rounds = Rounds()
 
     /// The records that wait, each as `partition:offset value`.
-    private func taken() -> [String] {
-        var bytes: [UInt8] = []
-        frames.send { view in
-            bytes += view.array
-            return view.count
-        }
-        let view = PaddedBytes(copying: bytes)
-        var (texts, place): ([String], Int) = ([], 0)
-        while let frame = RecordFrame(view.view, from: place) {
-            let value = frame.kind == .nothing ? "-" : view.view[frame.content].string
-            texts.append("\(frame.position.partition):\(frame.position.offset) \(value)")
-            place = frame.end
-        }
-        #expect(place == bytes.count)
-        return texts
-    }
+    private func taken() -> [String] { frames.takeRecords().map(\.text) }
 
     private func finish(_ session: KafkaSession, _ partition: Int32, _ offset: Int64) throws {
         session.finish(RecordPosition(partition: partition, offset: offset))

@@ -35,6 +35,8 @@ final class MemoryPositions: PositionKeeper {
         }
     }
 
+    func hurry() {}
+
     func isKept(_ number: Int) -> Bool { state.withLock { $0.durableCount >= number } }
 
     /// Makes durable what is not yet.
@@ -42,6 +44,16 @@ final class MemoryPositions: PositionKeeper {
 
     /// Whether all is durable at once.
     func commitsAtOnce(_ does: Bool) { state.withLock { $0.commitsAtOnce = does } }
+
+    /// Notes who tells positions of `partition`, durably.
+    func change(_ partition: Int32, to telling: TopicPosition.Telling) {
+        state.withLock { state in
+            for name in state.durable.keys where name.number == partition {
+                state.durable[name]?.telling = telling
+                state.noted[name] = state.durable[name]
+            }
+        }
+    }
 
     /// Loses what is not durable.
     func crash() { state.withLock { $0.noted = $0.durable } }

@@ -174,3 +174,23 @@ final class MemoryConsumer: RecordConsumer {
         }
     }
 }
+
+extension FrameQueue {
+    /// The records that wait, each with `partition:offset value`.
+    func takeRecords() -> [(position: RecordPosition, text: String)] {
+        var bytes: [UInt8] = []
+        send { view in
+            bytes += view.array
+            return view.count
+        }
+        let view = PaddedBytes(copying: bytes)
+        var (records, place): ([(position: RecordPosition, text: String)], Int) = ([], 0)
+        while let frame = RecordFrame(view.view, from: place) {
+            let value = frame.kind == .nothing ? "-" : view.view[frame.content].string
+            records.append((frame.position, "\(frame.position.partition):\(frame.position.offset) \(value)"))
+            place = frame.end
+        }
+        precondition(place == bytes.count)
+        return records
+    }
+}

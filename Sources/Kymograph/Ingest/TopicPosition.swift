@@ -17,10 +17,32 @@ package struct TopicName: Hashable, Sendable {
 
 /// A partition of a topic.
 package struct TopicPartition: Hashable, Sendable {
+    /// Numbers that a partition may have.
+    static let numbers: ClosedRange<Int32> = 0...99_999
+
     /// The topic.
     package var topic: TopicName
     /// Its number.
     package var number: Int32
+}
+
+/// What tells a record from all others: a digest of its time, key and value. A store keeps it, and nothing of the
+/// record.
+struct RecordPrint: Hashable, Sendable {
+    /// How many bytes it has.
+    static let size = 32
+
+    /// They.
+    let bytes: [UInt8]
+
+    /// Takes the bytes; nil when they are of another number.
+    init?(_ bytes: [UInt8]) {
+        guard bytes.count == Self.size else { return nil }
+        self.bytes = bytes
+    }
+
+    /// Takes a digest.
+    init(_ digest: Digest256.Bytes) { bytes = (0..<Self.size).map { digest[$0] } }
 }
 
 /// Up to where a store has a partition.
@@ -42,6 +64,9 @@ package struct TopicPosition: Hashable, Sendable {
     var telling = Telling.own
     /// The record right before `next`; nil where that is none that was seen.
     var print: RecordPrint?
+
+    /// What the group may have, unless somebody else has set its position.
+    var range: ClosedRange<Int64> { min(told, next)...next }
 }
 
 /// What keeps positions of topics beyond the process. For any thread.
@@ -55,6 +80,9 @@ package protocol PositionKeeper: Sendable {
     /// Keeps `positions` of `topic`; a number for ``isKept(_:)``. Does not wait.
     func keep(_ positions: [Int32: TopicPosition], of topic: TopicName) -> Int
 
+    /// Has what is kept next become durable at once, and not wait for more: somebody waits for it.
+    func hurry()
+
     /// Whether what ``keep(_:of:)`` has given `number` for is durable.
     func isKept(_ number: Int) -> Bool
 }
@@ -64,5 +92,6 @@ struct NoPositions: PositionKeeper {
     func positions(of topic: TopicName) -> [Int32: TopicPosition] { [:] }
     func knowsOthers(than topic: TopicName) -> Bool { false }
     func keep(_ positions: [Int32: TopicPosition], of topic: TopicName) -> Int { 0 }
+    func hurry() {}
     func isKept(_ number: Int) -> Bool { true }
 }
