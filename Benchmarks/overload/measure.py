@@ -1,4 +1,4 @@
-"""measure.py KYMO MAPPING [--short]: called by overload.sh.
+"""measure.py KYMO MAPPING [--short|--long]: called by overload.sh.
 
 The sender hands the kernel many datagrams at a time (UDP_SEGMENT), so that it can send several times what any receiver
 takes. One in a hundred is no JSON."""
@@ -12,12 +12,14 @@ from running import free_port, listening, number, peak_memory
 
 KYMO, MAPPING = sys.argv[1:3]
 SHORT = "--short" in sys.argv[3:]
-SECONDS = 0.5 if SHORT else 5
+SECONDS = 0.5 if SHORT else 60 if "--long" in sys.argv[3:] else 5
 FACTORS = (0.5, 1, 2, 5)
 UDP_SEGMENT = 103
 SIZE = 200
 TOGETHER = 40
-START_MS = 1_767_225_600_000
+# A turn is what is kept of what is sent: in the next one the same datagrams have other times.
+TURN = 1_000_000
+START_MS = 1_767_225_000_000
 DEVICES = 1_000
 # Windows of 10 s of event time, a millisecond for each reading: they close all the time, and few are kept.
 ARGUMENTS = ["--window", "10s", "--lateness", "1s", "--idle", "1s"]
@@ -47,9 +49,10 @@ class Sender:
             self.together = 1
 
     def send(self, groups, rate):
-        """Sends all of `groups`, each of which has `together` datagrams; rate 0 is as fast as possible. Returns the
-        seconds that it took."""
+        """Sends all of `groups`, as an iterator gives them, each of which has `together` datagrams; rate 0 is as fast as
+        possible. Returns how many were sent and the seconds that it took."""
         begun = time.monotonic()
+        count = 0
         for index, group in enumerate(groups):
             if rate:
                 ahead = begun + index * self.together / rate - time.monotonic()
@@ -61,12 +64,23 @@ class Sender:
                     break
                 except OSError:
                     time.sleep(0.0001)
-        return time.monotonic() - begun
+            count += self.together
+        return count, time.monotonic() - begun
 
 
-def groups(count, together):
-    lines = [line(number) for number in range(count)]
-    return [b"".join(lines[first:first + together]) for first in range(0, count - together + 1, together)]
+def prepared(count, together):
+    """The groups of a turn, or of fewer datagrams."""
+    lines = [line(number) for number in range(min(count, TURN))]
+    return [b"".join(lines[first:first + together]) for first in range(0, len(lines) - together + 1, together)]
+
+
+def groups(ready, count, together):
+    """So many datagrams: `ready`, turn after turn. What is the same in all times of a turn counts the turns."""
+    first = START_MS // TURN
+    for number in range(count // together):
+        turn, index = divmod(number, len(ready))
+        group = ready[index]
+        yield group.replace(b'"ts":%d' % first, b'"ts":%d' % (first + turn)) if turn else group
 
 
 def overloaded(count, rate):
@@ -78,15 +92,15 @@ def overloaded(count, rate):
     if not listening(process):
         sys.exit("overload: kymo did not start")
     sender = Sender(port)
-    ready = groups(count, sender.together)
-    seconds = sender.send(ready, rate)
+    ready = prepared(count, sender.together)
+    sent, seconds = sender.send(groups(ready, count, sender.together), rate)
     time.sleep(0.2)
     peak = peak_memory(process)
     process.terminate()
     summary = process.communicate(timeout=120)[1]
     if process.returncode != 0:
         sys.exit(f"overload: kymo failed:\n{summary}")
-    return len(ready) * sender.together, seconds, summary, peak
+    return sent, seconds, summary, peak
 
 
 def main():

@@ -1,5 +1,6 @@
 import ArgumentParser
 import Glibc
+import Kymograph
 import KymographCore
 import KymographTestKit
 
@@ -8,6 +9,7 @@ extension Simulate {
     func validateLatency() throws {
         guard latency else {
             if window != nil { throw ValidationError("--window belongs to --latency") }
+            if format != .text { throw ValidationError("--format belongs to --latency") }
             return
         }
         if sending.stdout { throw ValidationError("--latency sends to a pipeline: name --udp, --unix or --unixgram") }
@@ -30,11 +32,23 @@ extension Simulate {
         var run = LatencyRun(plan)
         var sender = try connect()
         try run.run(&sender) { StandardDescriptors.readPiece() }
-        var text = "\(plan.measuredCount) readings, one every \(plan.interval) ns; \(run.latency.count) "
-        text += window == nil ? "came out\n" : "windows came out\n"
-        text += [LatencyFigures.header, run.latency.row("latency"), run.lateness.row("sent late")]
-            .joined(separator: "\n")
-        StandardDescriptors.write(Array((text + "\n").utf8), to: STDOUT_FILENO)
+        let report = LatencyReport(
+            readings: plan.measuredCount, sent: sender.sent, intervalNanoseconds: plan.interval,
+            cameOut: run.latency.count, latency: run.latency, sentLate: run.lateness)
+        switch format {
+        case .text: try StandardOutput.write(Array(text(report).utf8))
+        case .json: try StandardOutput.write(try PrettyText.pretty(report))
+        }
+    }
+
+    private func text(_ report: LatencyReport) -> String {
+        let rows = [LatencyFigures.header, report.latency.row("latency"), report.sentLate.row("sent late")]
+        return """
+            \(report.readings) readings, one every \(report.intervalNanoseconds) ns; \(report.cameOut) \
+            \(window == nil ? "came out" : "windows came out")
+            \(rows.joined(separator: "\n"))
+
+            """
     }
 
     /// Both ends of a shell's pipe start at once: the pipeline's socket may not be there yet.
@@ -49,4 +63,17 @@ extension Simulate {
             }
         }
     }
+}
+
+/// What is printed of a measurement.
+private struct LatencyReport: Encodable {
+    /// Readings that are measured.
+    var readings: Int
+    /// All that were sent, those before the measurement among them.
+    var sent: Int
+    var intervalNanoseconds: Int64
+    /// Observations of the measured time: of readings, or of windows.
+    var cameOut: Int
+    var latency: LatencyFigures
+    var sentLate: LatencyFigures
 }

@@ -20,6 +20,8 @@ struct Simulate: ParsableCommand {
               kymo run --udp 127.0.0.1:5757 --ephemeral --format ndjson |
               kymo simulate --latency --udp 127.0.0.1:5757 --rate 100 --duration 10s
 
+            With --format json the percentiles are members, in microseconds.
+
             Example: kymo simulate --devices 200 --duration 5m --late 0.05 --duplicates 0.01 --udp 127.0.0.1:5757
             """)
 
@@ -73,6 +75,9 @@ struct Simulate: ParsableCommand {
             "With --latency, the pipeline's window: measured is from the reading that closes one. Needs --lateness 0s "
                 + "there.", valueName: "length"))
     var window: LengthArgument?
+
+    @Option(help: ArgumentHelp("With --latency, for people or for programs.", valueName: "text|json"))
+    var format = TextFormat.text
 
     func validate() throws {
         try validateLatency()

@@ -1,4 +1,5 @@
 import CommandSupport
+import KymographTestKit
 import Testing
 
 /// `kymo simulate --latency` beside a real pipeline.
@@ -38,6 +39,27 @@ import Testing
         #expect(first == "80 readings, one every 25000000 ns; 8 windows came out", "\(done.text)")
     }
 
+    @Test func figuresForPrograms() throws {
+        let done = try measure(
+            TemporaryFolder(), windows: [],
+            ["--devices", "5", "--rate", "20", "--duration", "1s", "--format", "json"])
+        #expect(done.end == .exit(0), "\(done.error)")
+        let report = try JSONTree(parsing: done.output)
+        #expect(report["readings"] == .number("100") && report["cameOut"] == .number("100"), "\(done.text)")
+        #expect(report["intervalNanoseconds"] == .number("10000000"))
+        // Those of the second before the measurement, and at least one that found out whether the pipeline is there.
+        #expect(number(report["sent"]) ?? 0 > 200, "\(done.text)")
+        for name in ["latency", "sentLate"] {
+            let figures = ["p50", "p90", "p99", "p99.9", "max"].compactMap { number(report[name]?[$0]) }
+            #expect(figures.count == 5 && figures == figures.sorted() && figures[4] > 0, "\(done.text)")
+        }
+    }
+
+    private func number(_ tree: JSONTree?) -> Double? {
+        guard case .number(let text)? = tree else { return nil }
+        return Double(text)
+    }
+
     @Test func anOutputThatEndsIsNoMeasurement() throws {
         let folder = TemporaryFolder()
         let run = try Kymo.start(["run", "--ephemeral", "--unixgram", folder.file("a.sock")])
@@ -57,8 +79,9 @@ import Testing
         #expect(done.end == .exit(64) && done.error.contains(message), "\(done.error)")
     }
 
-    @Test func windowsBelongToLatency() throws {
-        let done = try Kymo.run(["simulate", "--stdout", "--window", "1s"])
+    @Test(arguments: [["--window", "1s"], ["--format", "json"]])
+    func belongToLatency(_ option: [String]) throws {
+        let done = try Kymo.run(["simulate", "--stdout"] + option)
         #expect(done.end == .exit(64) && done.error.contains("--latency"))
     }
 }

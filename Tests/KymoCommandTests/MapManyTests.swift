@@ -91,7 +91,20 @@ import Testing
         #expect(try lines(done).contains { $0["measurements"]?.elements?.isEmpty == false }, "\(done.text)")
     }
 
-    /// What is mapped is not held: a hundred times the messages take little more memory.
+    /// What is odd in a mapping is said once, however many messages it maps.
+    @Test(arguments: [[], ["--explain", "--format", "ndjson"]])
+    func warningsOfMappingsAreSaidOnce(_ options: [String]) throws {
+        let folder = TemporaryFolder()
+        folder.write("mine/device.json", MappingText.device)
+        folder.write("mine/fhir.json", MappingText.fhir.replacing("\"code\": \"/min\"", with: "\"code\": \"bpm\""))
+        let messages = (10..<50).map { MappingText.reading.replacing("08:00:00", with: "08:00:\($0)") }
+        folder.write("many.ndjson", messages.joined(separator: "\n") + "\n")
+        let done = try Kymo.run(["map", "--mapping", "./mine/", "many.ndjson"] + options, directory: folder.path)
+        #expect(done.end == .exit(0) && done.lines.count == messages.count, "\(done.error)")
+        let warnings = done.error.split(separator: "\n").filter { $0.contains("warning: ") }
+        #expect(warnings.count == 1 && warnings.first?.contains("fhir.json:6:") == true, "\(done.error)")
+    }
+
     /// One file that is none costs no other, and the counts are told.
     @Test func hexadecimalThatIsNone() throws {
         let folder = TemporaryFolder()
@@ -115,6 +128,7 @@ import Testing
         #expect(migrated.end == .exit(65) && migrated.text.contains("lineTooLong"), "\(migrated.text)")
     }
 
+    /// What is mapped is not held: a hundred times the messages take little more memory.
     @Test func memoryIsBounded() throws {
         let run = try Kymo.start(["map", "--format", "ndjson"], input: .pipe)
         let piece = Array(String(repeating: Self.heartRates[0] + "\n", count: 100).utf8)

@@ -130,15 +130,17 @@ def scrape_without_load(url):
 
 
 def scrape_under_load(url, port):
-    worst = 0.0
+    """What no load of this machine may hold up: half of 20 scrapes take less than 100 ms, each behind 2,000 readings."""
+    times = []
     for turn in range(20):
         send(port, 2_000, time.time() - 3_600 + turn * 100)
         before = time.monotonic()
         status, text = get(f"{url}/metrics")
-        worst = max(worst, time.monotonic() - before)
+        times.append(1_000 * (time.monotonic() - before))
         if status != 200 or "secret" in text:
             sys.exit(f"monitoring.py: scrape {turn} under load: {status}\n{text}")
-    print(f"ok: 20 scrapes under load, {1_000 * worst:.1f} ms at the worst")
+    middle = sorted(times)[10]
+    check(middle < 100, f"of 20 scrapes under load the one in the middle took {middle:.1f} ms, the longest {max(times):.1f} ms")
 
 
 def check_prometheus(folder, target):

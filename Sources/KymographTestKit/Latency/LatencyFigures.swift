@@ -30,15 +30,34 @@ package struct LatencyFigures: Sendable {
         Self.row(
             name,
             Self.percents.map { percent in
-                let tenths = (nanoseconds(within: percent) + 50) / 100
+                let tenths = tenths(within: percent)
                 return "\(tenths / 10).\(tenths % 10)"
             })
     }
+
+    /// Tenths of a microsecond: as exact as what is shown.
+    private func tenths(within percent: Double) -> Int64 { (nanoseconds(within: percent) + 50) / 100 }
 
     private static func row(_ name: String, _ cells: [String]) -> String {
         func spaces(_ width: Int, _ text: String) -> String {
             String(repeating: " ", count: max(1, width - text.count))
         }
         return cells.reduce(name + spaces(16, name)) { $0 + spaces(12, $1) + $1 }
+    }
+}
+
+extension LatencyFigures: Encodable {
+    private enum CodingKeys: String, CodingKey {
+        case p50, p90, p99
+        case p999 = "p99.9"
+        case max
+    }
+
+    /// The percentiles in microseconds.
+    package func encode(to encoder: any Encoder) throws {
+        var members = encoder.container(keyedBy: CodingKeys.self)
+        for (key, percent) in zip([CodingKeys.p50, .p90, .p99, .p999, .max], Self.percents) {
+            try members.encode(Double(tenths(within: percent)) / 10, forKey: key)
+        }
     }
 }

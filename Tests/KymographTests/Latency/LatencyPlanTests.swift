@@ -1,3 +1,4 @@
+import Foundation
 import KymographCore
 import KymographTestKit
 import Testing
@@ -58,7 +59,7 @@ import Testing
         #expect(meter.hasEnded)
     }
 
-    @Test func figuresAreShownInMicroseconds() {
+    @Test func figuresAreShownInMicroseconds() throws {
         var figures = LatencyFigures()
         #expect(figures.nanoseconds(within: 99) == 0)
         for value in 1...1_000 { figures.record(Int64(value) * 1_000) }
@@ -67,5 +68,13 @@ import Testing
         #expect(cells.map(String.init).first == "latency" && cells.count == 6)
         #expect(cells[1].hasPrefix("500.") && cells[2].hasPrefix("900."))
         #expect(LatencyFigures.header.count == figures.row("latency").count)
+        let members = try JSONTree(parsing: Array(try JSONEncoder().encode(figures)))
+        for (name, cell) in zip(["p50", "p90", "p99", "p99.9", "max"], cells.dropFirst()) {
+            guard case .number(let text)? = members[name] else {
+                Issue.record("no \(name)")
+                continue
+            }
+            #expect(Double(text) == Double(cell), "\(name)")
+        }
     }
 }
