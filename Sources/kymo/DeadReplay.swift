@@ -149,12 +149,14 @@ struct DeadReplay: ParsableCommand {
 
     /// Runs the pipeline; whatever becomes of it, other letters go on.
     private static func run(_ replay: inout LetterBatch, _ settings: PipelineSettings, _ directory: String) {
-        do throws(PipelineError) {
-            let outcome = try LetterReplay.run(replay.payloads, settings, directory: directory, notes: write)
-            for line in outcome.summary.lines { write(.info(line)) }
-            if outcome.exitCode != ExitStatus.success { replay.fail(outcome.message) }
-        } catch {
-            replay.fail(error.message)
+        for letters in LetterReplay.parts(replay.payloads, settings) {
+            do throws(PipelineError) {
+                let outcome = try LetterReplay.run(letters, settings, directory: directory, notes: write)
+                for line in outcome.summary.lines { write(.info(line)) }
+                if outcome.exitCode != ExitStatus.success { replay.fail(outcome.message, of: letters) }
+            } catch {
+                replay.fail(error.message, of: letters)
+            }
         }
     }
 

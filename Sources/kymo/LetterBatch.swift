@@ -38,10 +38,10 @@ struct LetterBatch {
     /// Notes letters that came of replayed ones.
     mutating func note(new letters: [LetterRefusal]) { news += letters }
 
-    /// Leaves the payloads, which nothing has mapped for the reason of `message`.
-    mutating func fail(_ message: String) {
+    /// Leaves `letters`, or all payloads, which nothing has mapped for the reason of `message`.
+    mutating func fail(_ message: String, of letters: [StoredLetter]? = nil) {
         failure = message
-        refuse(payloads.map { LetterRefusal($0.number, message) })
+        refuse((letters ?? payloads).map { LetterRefusal($0.number, message) })
     }
 
     /// Leaves readings, which a running instance does not take.

@@ -31,12 +31,16 @@ enum CertificatePeers {
         let known = entries.compactMap { entry in
             if case .certificate(let pattern) = entry.rule.proof { (entry, pattern) } else { nil }
         }
-        for (entry, pattern) in known {
-            guard let origin = entry.origins["certificate"],
-                let other = known.first(where: { $0.1 != pattern && $0.1.covers(pattern) })
-            else { continue }
+        var widest: IdentifierPattern?
+        for (entry, pattern) in known.sorted(by: { $0.1.precedes($1.1) }) {
+            guard let other = widest, other.covers(pattern) else {
+                if pattern.isPrefix { widest = pattern }
+                continue
+            }
+            // Equal ones are noted already.
+            guard other != pattern, let origin = entry.origins["certificate"] else { continue }
             log.add(
-                .error, origin, "certificates of '\(pattern.text)' are those of '\(other.1.text)', too",
+                .error, origin, "a certificate for '\(pattern.text)' also fits '\(other.text)'",
                 advice: "a certificate with the names of two peers is neither's: give them other names, or make them "
                     + "one peer")
         }

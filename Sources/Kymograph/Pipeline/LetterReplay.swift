@@ -88,6 +88,19 @@ package enum LetterReplay {
         }
     }
 
+    /// Most senders of one pipeline, each of which has an open file or two.
+    private static let mostSenders = 64
+
+    /// `letters` in parts that are to be mapped one after the other: one, which may be empty, or as many as there are
+    /// files for.
+    package static func parts(_ letters: [StoredLetter], _ settings: PipelineSettings) -> [[StoredLetter]] {
+        let senders = senders(of: letters, settings)
+        guard senders.count > mostSenders else { return [letters] }
+        return stride(from: 0, to: senders.count, by: mostSenders).map { place in
+            senders[place..<min(place + mostSenders, senders.count)].flatMap(\.letters)
+        }
+    }
+
     private static func senders(
         of letters: [StoredLetter], _ settings: PipelineSettings
     ) -> [(sender: Sender, letters: [StoredLetter])] {

@@ -1,4 +1,5 @@
 import CommandSupport
+import Glibc
 import KymographTestKit
 import Testing
 
@@ -126,6 +127,44 @@ import Testing
         #expect(balance.received == 2 && balance.accepted == 1 && balance.isClosed, "\(door.run.errorText)")
     }
 
+    /// Who is none of the ward may be known by its address; who may be of the ward, and is not clear, is not.
+    @Test func besideAddresses() throws {
+        let list = peers(Self.ward + ["\n  - addresses: [127.0.0.1]\n    name: net\n    devices: [gateway]"])
+        let door = try door("tcp", list)
+        try send(["gateway"], by: try authority.issue("unclear", subject: "/CN=pump-3-1/CN=pump-3-2"), to: door)
+        try Waiting.until("a refusal") { try door.authFailures() == ["certificate": 1] }
+        try send(["gateway", "pump-3-1"], by: try authority.issue("gateway", subject: "/CN=gateway"), to: door)
+        try send(["gateway", "pump-3-1"], by: try authority.issue("pump", subject: "/CN=pump-3-1"), to: door)
+        try Waiting.until("four lines") { try door.metric("kymo_source_messages_total") == 4 }
+        let balance = try door.balance()
+        #expect(balance.accepted == 2 && balance.reasons == ["deviceNotAllowed": 2] && balance.isClosed)
+    }
+
+    /// Behind a proxy, and with tokens: the one of a request counts, whatever the certificate is.
+    @Test func besideTokensBehindAProxy() throws {
+        let token = folder.write("phone.token", "token-of-phone-0123456789\n")
+        // Safe: Swift lends the path for the call.
+        unsafe chmod(token, 0o600)
+        let list = peers(Self.ward + ["\n  - tokenFile: \(token)\n    name: phone\n    devices: [phone]"])
+        let door = try door("http", list, ["proxies: [127.0.0.1]"])
+        let lines = ["phone", "pump-3-1", "pump-3-2"].map { Readings.heartRate(second: 1, device: $0) }
+        func post(_ certificate: Certificate, _ more: [String] = []) throws -> String {
+            let files = [
+                "--cert", certificate.certificate, "--key", certificate.key, "--cacert", authority.certificate,
+            ]
+            return try door.post(lines, ["-i", "--ipv4", "--haproxy-protocol"] + files + more).0
+        }
+        let unclear = try authority.issue("unclear", subject: "/CN=pump-3-1/CN=pump-3-2")
+        #expect(try post(unclear).hasPrefix("HTTP/1.1 401 "))
+        let own = try post(try authority.issue("pump", subject: "/CN=pump-3-1"))
+        #expect(
+            own.contains("\"rejectedCount\":2,\"rejected\":[{\"index\":0,") && own.contains("{\"index\":2,"), "\(own)")
+        let phone = try post(unclear, ["-H", "Authorization: Bearer token-of-phone-0123456789"])
+        #expect(phone.contains("\"rejected\":[{\"index\":1,") && phone.contains("{\"index\":2,"), "\(phone)")
+        let balance = try door.balance()
+        #expect(balance.received == 6 && balance.accepted == 2 && balance.isClosed)
+    }
+
     @Test func byDTLS() throws {
         let door = try door("udp", peers(Self.ward))
         let pump = try authority.issue("pump-3-1", subject: "/CN=pump-3-1")
@@ -194,8 +233,9 @@ import Testing
         #expect(try readings("pump-3-9") == 2 && readings("pump-0") == 0 && readings("pump-3-1") >= 2)
     }
 
-    /// A letter comes again as of the device by whose certificate it came.
-    @Test func lettersComeAgainForTheirDevice() throws {
+    /// A letter comes again as of the device by whose certificate it came, also where the list takes none from
+    /// certificates any more.
+    @Test(arguments: [true, false]) func lettersComeAgainForTheirDevice(isOfWard: Bool) throws {
         let list = peers(Self.ward)
         let door = try door("tcp", list, ["mappings: [wristband]"])
         let pumps = ["pump-3-1", "pump-3-2"]
@@ -218,7 +258,8 @@ import Testing
             let (text, readings) = try replay()
             #expect(readings == 0, "\(other): \(text)")
         }
-        _ = peers(Self.ward)
+        let devices = ["certificate: ward-3.example", "name: ward 3", "devices: [\"pump-3-*\"]"]
+        _ = peers(isOfWard ? Self.ward : devices)
         let (text, readings) = try replay()
         #expect(readings == 2, "\(text)")
         for pump in pumps {
@@ -252,11 +293,11 @@ import Testing
             ),
             (
                 "- certificate: \"pump-*\"\n    deviceFrom: uri\n  - certificate: pump-3\n    devices: [x]\n",
-                ":4:18: peers[1].certificate: certificates of 'pump-3' are those of 'pump-*', too"
+                ":4:18: peers[1].certificate: a certificate for 'pump-3' also fits 'pump-*'"
             ),
             (
                 "- certificate: \"pump-3-*\"\n    deviceFrom: uri\n  - certificate: \"*\"\n    deviceFrom: uri\n",
-                ":2:18: peers[0].certificate: certificates of 'pump-3-*' are those of '*', too"
+                ":2:18: peers[0].certificate: a certificate for 'pump-3-*' also fits '*'"
             ),
             (
                 "- certificate: \"p-*\"\n    deviceFrom: uri\n  - certificate: \"p-*\"\n    deviceFrom: dnsName\n",

@@ -2,6 +2,7 @@ import CommandSupport
 import Glibc
 import KymographTestKit
 import Testing
+import TrialSupport
 
 /// 1,000 connections from 40 hosts that are silent, slow, broken or wrong, beside one good client; and 10,000 that are
 /// silent.
@@ -92,6 +93,7 @@ import Testing
     @Test func drippingConnections() throws {
         let quiet = try Door(TLSText.source("http", []), in: TemporaryFolder())
         let door = try door([])
+        let begun = ContinuousClock.now
         let drips = try (0..<1_000).map { number in
             let connection = try RawConnection(port: door.port, from: UInt8(2 + number / 25))
             _ = connection.sendUnread(Array(Crowd.requests[number % 2].utf8))
@@ -111,9 +113,12 @@ import Testing
                 #expect(answer?.body.hasPrefix("{\"received\":9000,\"rejectedCount\":0,") == true, "\(answer as Any)")
             }
         }
-        #expect(best[1] * 0.9 <= best[0], "\(best)")
+        // What others do on the machine is in times, too (decision 53).
+        #expect(!Trials.isTorture || best[1] * 0.9 <= best[0], "\(best)")
         for connection in drips { connection.receive() }
-        #expect(drips.count { !$0.hasEnded } >= 500, "those that drip a body have a minute")
+        // Those that drip a body have a minute.
+        let isEarly = ContinuousClock.now - begun < .seconds(50)
+        #expect(!isEarly || drips.count { !$0.hasEnded } >= 500)
         for door in [quiet, door] {
             let balance = try door.balance()
             #expect(balance.accepted == 108_000 && balance.isClosed, "\(door.run.errorText)")

@@ -118,6 +118,25 @@ import Testing
         #expect(try count("--patient", "p-a") == 1, "\(said)")
     }
 
+    /// More senders than files may be open: they come again one group after the other.
+    @Test func manySenders() throws {
+        let senders = Array(0..<200)
+        let list = peers(senders.map { ("peer \($0)", ["devices: [watch-\($0)]", "patient: p-\($0)"]) })
+        try leaveLetters(["peers: \(list)"], of: senders)
+        let arguments = [
+            "dead", "replay", "--all", "--data", folder.file("data"), "--out", folder.file("out"), "--config",
+            folder.file("kymo.yaml"),
+        ]
+        let replay = try ChildProcess(
+            "sh", ["-c", "ulimit -n 180; exec \"$0\" \"$@\"", Kymo.path] + arguments, directory: folder.path
+        ).finish()
+        #expect(replay.end == .exit(0) && replay.error.contains("replayed 200"), "\(replay.error)")
+        #expect(try count() == 200)
+        for sender in [0, 63, 64, 199] {
+            #expect(try count("--device", "watch-\(sender)", "--patient", "p-\(sender)") == 1, "\(sender)")
+        }
+    }
+
     // MARK: Mappings
 
     /// The mapping that a request has named is the only one that is tried, also if there was no other.

@@ -22,8 +22,8 @@ package struct CertifiedDevice: Hashable, Sendable {
     }
 
     package init?(_ kind: CertificateName.Kind, _ bytes: [UInt8]) {
-        guard Self.kinds.contains(kind), !bytes.isEmpty, !bytes.contains(UInt8(ascii: "*")),
-            bytes.withByteView(\.isIdentifier)
+        guard Self.kinds.contains(kind), 1...SeriesKey.longestPart ~= bytes.count,
+            !bytes.contains(UInt8(ascii: "*")), bytes.withByteView(\.isIdentifier)
         else { return nil }
         (self.kind, self.bytes) = (kind, bytes)
     }

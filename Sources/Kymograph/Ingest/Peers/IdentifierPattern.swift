@@ -15,6 +15,12 @@ package struct IdentifierPattern: Hashable, Sendable {
     /// As it is written.
     package var text: String { String(decoding: bytes, as: UTF8.self) + (isPrefix ? "*" : "") }
 
+    /// Whether it comes before `other` in an order in which one that covers others comes before them, and nothing
+    /// between that it does not cover.
+    package func precedes(_ other: IdentifierPattern) -> Bool {
+        bytes == other.bytes ? isPrefix && !other.isPrefix : bytes.lexicographicallyPrecedes(other.bytes)
+    }
+
     /// Whether all of `other` are among them.
     package func covers(_ other: IdentifierPattern) -> Bool {
         (isPrefix || !other.isPrefix) && other.bytes.withByteView(matches)

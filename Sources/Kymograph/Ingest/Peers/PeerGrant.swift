@@ -49,10 +49,11 @@ package final class PeerGrant: Sendable {
 
     /// Why a client whose certificate names `device` may not bring a reading of the series `key`, whatever came before.
     fileprivate func refusal(of key: ByteView, _ device: CertifiedDevice?) -> Rejection? {
-        if let kind = rule.deviceFrom {
-            guard let device, device.kind == kind, SeriesKey.device(of: key).equals(device.bytes) else {
-                return .deviceNotAllowed
-            }
+        if rule.deviceFrom != nil || device != nil {
+            // A letter's device is its own also where the list takes none from certificates any more.
+            guard let device, device.kind == rule.deviceFrom ?? device.kind,
+                SeriesKey.device(of: key).equals(device.bytes)
+            else { return .deviceNotAllowed }
         }
         if !rule.devices.isEmpty, !rule.devices.contains(where: { $0.matches(SeriesKey.device(of: key)) }) {
             return .deviceNotAllowed

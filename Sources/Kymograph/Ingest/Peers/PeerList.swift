@@ -63,7 +63,7 @@ package final class PeerList: Sendable {
 
         /// The same for a client whose certificate names `device`; nil for one that is none of its.
         fileprivate func certified(as device: CertifiedDevice) -> Peer? {
-            guard let kind = rule.deviceFrom else { return self }
+            guard let kind = rule.deviceFrom else { return Peer(grant, device) }
             guard case .certificate(let pattern) = rule.proof, device.kind == kind,
                 !pattern.isPrefix || device.bytes.withByteView(pattern.matches)
             else { return nil }
