@@ -10,14 +10,15 @@ struct Reset: ParsableCommand {
         abstract: "Forget all that a data directory has, so that the next run begins from scratch.",
         discussion: """
             For tests, for a directory that another study gets, and where all that was sent is sent again. No \
-            instance may run. Says what there is, moves the store into the folder reset-TIME of the directory, and says \
-            how to put it back. The audit trail, which notes it, and the keys of an encrypted store stay.
+            instance may run. Says what there is, moves the store into the folder reset-TIME of the directory, and \
+            says how to put it back. The audit trail, which notes it, and the keys of an encrypted store stay.
 
             Asks before anything goes that no sink has: readings of open windows, undelivered bundles, dead letters. \
-            --yes answers for scripts; without it and without a terminal, nothing is changed, and it exits with 65.
+            --yes answers for scripts; without it and without a terminal, nothing is changed, and it exits with 65. \
+            --dry-run says what there is, and changes nothing.
 
-            The next run knows no window: what is sent again becomes the same Observations, under the same ids. A window \
-            of which only a part is sent again takes the place of the whole one on a server.
+            The next run knows no window: what is sent again becomes the same Observations, under the same ids. A \
+            window of which only a part is sent again takes the place of the whole one on a server.
 
             Example: kymo reset --yes --data /var/lib/kymo
             """)
@@ -30,15 +31,23 @@ struct Reset: ParsableCommand {
     @Flag(help: "Delete the store instead of moving it aside. Always asks.")
     var delete = false
 
+    @Flag(help: "Say what there is, and change nothing.")
+    var dryRun = false
+
     func run() throws {
         let directory = try store.directory()
         let reset = try StandardError.translating { () throws(PipelineError) in try StoreReset(directory) }
         let isSafe = Self.tell(reset) && !delete
+        if dryRun { return }
+        let earlier = reset.earlier
         if !isSafe, !yes { try confirm(directory) }
         let folder = try StandardError.translating { () throws(PipelineError) in
             try reset.run(isDeleting: delete, at: WallClock.now())
         }
-        guard let folder else { return StandardError.write("kymo: the store in \(directory) is deleted\n") }
+        guard let folder else {
+            let left = earlier.isEmpty ? "" : "; of earlier resets there still are \(earlier.joined(separator: ", "))"
+            return StandardError.write("kymo: the store in \(directory) is deleted\(left)\n")
+        }
         let names = StoreReset.moved(in: folder).map { "\(folder)/\($0)" }.joined(separator: " ")
         StandardError.write(
             """

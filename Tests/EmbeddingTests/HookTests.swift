@@ -68,7 +68,7 @@ import Testing
         let counted = try await summary
         #expect(counted.received == 3 && counted.accepted == 1 && counted.inFlight == 0)
         #expect(counted.rejections.filter { $0.value > 0 }.map(\.key.name) == ["droppedByRule"])
-        #expect(counted.rejected == 2 && rejected.value.isEmpty, "\(rejected.value)")
+        #expect(counted.rejected == 2 && rejected.value.allSatisfy { $0.reason == .droppedByRule })
         let texts = await chart.resources.values.map { String(decoding: $0.json, as: UTF8.self) }
         #expect(texts.count == 1 && texts[0].contains("watch-1"))
     }
@@ -113,6 +113,27 @@ import Testing
         for text in texts {
             #expect(text.contains(#""note":[{"text":"one"}]"#) && text.contains(#""text":"two""#), "\(text)")
         }
+    }
+
+    /// What is no Observation gets no patch, and none is counted for it.
+    @Test func whatCannotBePatched() async throws {
+        let chart = Chart()
+        var configuration = EngineConfiguration(storage: .ephemeral)
+        configuration.mappings = ["pill-dispenser"]
+        configuration.entryHook = Patching(patches: [#"{"note": "one"}"#], chosen: [0])
+        configuration.sinks = [EntrySink("chart") { entries in await chart.store(entries) }]
+        let engine = try KymographEngine(configuration)
+        async let summary = engine.run()
+        _ = try await engine.submit(
+            Array(
+                """
+                {"dispenser":"PD-12","patient":"p-0042","time":"2026-03-01T08:02:10+01:00","event":"taken",\
+                "medication":{"name":"Metformin 500 mg","rxnorm":"861007"},"tablets":2,"slot":14}
+                """.utf8))
+        engine.stop()
+        #expect(try await summary.resources == 1)
+        let texts = await chart.resources.values.map { String(decoding: $0.json, as: UTF8.self) }
+        #expect(texts.count == 1 && texts.allSatisfy { !$0.contains(#""text":"one""#) }, "\(texts)")
     }
 
     /// The patient map is read again: `onNote` gets what changed of the past.

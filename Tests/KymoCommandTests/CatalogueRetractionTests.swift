@@ -42,6 +42,19 @@ import Testing
         return try JSONTree(parsing: Array(query.lines.joined().utf8))
     }
 
+    /// Who runs a mapping of the catalogue by the rules of the reference gets it without its retractions.
+    @Test(arguments: cases) func notByTheRulesOfTheReference(of one: Case) throws {
+        let flags = ["map", "--mapping", one.mapping, "--compatibility", "iomt-fhir"]
+        let reading = try Kymo.run(flags, input: .bytes(Array(one.readings[0].utf8)))
+        #expect(reading.end == .exit(0) && reading.text.contains("heartRate"), "\(reading.error)")
+        let deleted = try Kymo.run(flags, input: .bytes(Array(one.deleted.utf8)))
+        #expect(deleted.text.contains("noTemplate") && !deleted.text.contains("retractions"), "\(deleted.text)")
+        let check = try Kymo.run([
+            "check", "--mapping", one.mapping, "--compatibility", "iomt-fhir", "--udp", "127.0.0.1:0", "--out", "none",
+        ])
+        #expect(!check.text.contains("retractions") && !check.error.contains("retractions"), "\(check.error)")
+    }
+
     /// Its window comes again without it, it stays out when the phone pushes all again, and a retraction without an id
     /// takes nothing. As lines, and as one array each time, whose elements the mapper knows by then.
     @Test(arguments: cases, [false, true]) func leavesItsWindow(of one: Case, asArray: Bool) throws {
@@ -49,7 +62,7 @@ import Testing
         let mapping = ["--mapping", one.mapping]
         func document(_ lines: [String]) -> [String] { asArray ? ["[\(lines.joined(separator: ","))]"] : lines }
         try run.run(document(one.readings), mapping)
-        #expect(try observation(run, mapping)["valueQuantity"]?["value"] == .number("120"))
+        #expect(try observation(run, mapping)["valueQuantity"]?["value"] == .number("120.0"))
         let taken = try run.run([one.deleted], mapping)
         #expect(taken.error.contains("retractions 1"), "\(taken.error)")
         let amended = try observation(run, mapping)
@@ -66,6 +79,6 @@ import Testing
         // In one document with its reading: the reading is there again.
         let renewed = try run.run(["[\(one.deleted),\(one.readings[1])]"], mapping)
         #expect(renewed.end == .exit(0) && renewed.balance?.accepted == 1, "\(renewed.error)")
-        #expect(try observation(run, mapping)["valueQuantity"]?["value"] == .number("120"))
+        #expect(try observation(run, mapping)["valueQuantity"]?["value"] == .number("120.0"))
     }
 }

@@ -107,6 +107,30 @@ import Testing
         #expect(try map(ofReadings, Self.heartRate.replacing(#""deviceId""#, with: #""device""#)).end == .exit(0))
     }
 
+    /// A mapping that takes the ids out, or makes something else than an Observation of the type, has no retractions of
+    /// it: it loads, and says so.
+    @Test func whatCannotBeTakenBackAnyMore() throws {
+        let withoutIds = mapping(
+            Self.device(#"{"template":{"typeName":"heartRate","readingIdExpression":null}}"#))
+        let deleted = #"{"deleted":"heartRate","deviceId":"d","uuid":"v"}"#
+        let reading = try map(withoutIds, Self.heartRate)
+        #expect(reading.end == .exit(0), "\(reading.error)")
+        #expect(try map(withoutIds, deleted).text.contains("noTemplate"))
+        // Others still can be.
+        #expect(try map(withoutIds, deleted.replacing("heartRate", with: "stepCount")).text.contains("Retracts"))
+        let check = try Kymo.run(["check", "--mapping", withoutIds, "--udp", "127.0.0.1:0", "--out", "none"])
+        #expect(
+            (check.text + check.error).contains("readings of 'heartRate' can no longer be taken back"),
+            "\(check.text)\(check.error)")
+        // A device that is named otherwise in readings alone.
+        let elsewhere = mapping(
+            Self.device(#"{"template":{"typeName":"heartRate","deviceIdExpression":"$.device"}}"#))
+        let warned = try Kymo.run(["check", "--mapping", elsewhere, "--udp", "127.0.0.1:0", "--out", "none"])
+        #expect(
+            (warned.text + warned.error).contains("what takes readings of 'heartRate' back names the device as in"),
+            "\(warned.text)\(warned.error)")
+    }
+
     /// The type has the other mapping's spelling, whatever that of the change.
     @Test func spellingOfTypes() throws {
         let mine = mapping(

@@ -67,6 +67,7 @@ package enum MappingSelection {
             fhir: MappingFile(name: files.fhirFile, bytes: files.fhir), compatibility: compatibility,
             fhirVersion: fhirVersion)
         mapping.extensible = extensible
+        mapping.isOfCatalogue = MappingCatalogue.files(of: files.name, withExamples: false)?.device == files.device
         return mapping
     }
 

@@ -13,7 +13,8 @@ package struct StoreSealing {
     private var folder: String { StoreSealing.folder(in: directory.path) }
     private var copy: String { StoreDirectory.database(in: folder) }
 
-    private static func folder(in directory: String) -> String { "\(directory)/kymo.sealing" }
+    /// Where the copy is made.
+    static func folder(in directory: String) -> String { "\(directory)/kymo.sealing" }
 
     private init(_ path: String) throws(PipelineError) {
         guard FileSystem.target(path) != nil else { throw StoreSealing.noStore(path) }

@@ -49,6 +49,10 @@ enum CrashPoint: String, CaseIterable, Sendable {
     case sealingKeyed = "sealing-keyed"
     /// It is, and the folder is still there.
     case sealingPlaced = "sealing-placed"
+    /// The folder of a reset is complete, and the store still in its place.
+    case resetLinked = "reset-linked"
+    /// A file of the store has left its place, and others have not.
+    case resetBegun = "reset-begun"
 
     private static let wanted: (point: CrashPoint, passes: Int)? = {
         guard let value = unsafe getenv("KYMO_CRASH_POINT") else { return nil }

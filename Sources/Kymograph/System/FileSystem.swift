@@ -50,6 +50,11 @@ enum FileSystem {
         result(unsafe Glibc.rename(path, target))
     }
 
+    /// Gives the file at `path`, which is no link, a second name, unless `target` exists (-EEXIST).
+    static func link(_ path: String, to target: String) -> Int32 {
+        result(unsafe Glibc.link(path, target))
+    }
+
     /// Renames unless `target` exists (-EEXIST).
     static func renameExclusively(_ path: String, to target: String) -> Int32 {
         unsafe kymo_rename_exclusive(path, target)

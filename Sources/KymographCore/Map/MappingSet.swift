@@ -43,6 +43,8 @@ package struct NamedMapping: Sendable {
     package var fhirVersion: FHIRVersion
     /// Those that it may extend.
     package var extensible = ExtensibleMappings.none
+    /// Whether its device templates are those of the catalogue, so that whoever names it has not written them.
+    package var isOfCatalogue = false
 
     /// Makes a mapping.
     package init(

@@ -137,6 +137,8 @@ struct DeviceTemplateLoader {
             timestamp: timestamp, alternativeTimestamp: alternative, start: start, readingId: readingId,
             patient: patient, encounter: encounter, correlation: correlation)
         template.retracts = retracts
+        // What comes from another mapping has one place (``MappingExtension``).
+        template.isInherited = reader.member("retracts")?.position == reader.member("typeName")?.position
         return template
     }
 
@@ -148,12 +150,6 @@ struct DeviceTemplateLoader {
             return false
         }
         guard retracts else { return false }
-        if compatibility == .iomtFHIR {
-            log.error(
-                member.position, "there are no retractions with compatibility iomt-fhir",
-                advice: "its Observations are merged with those of the server, and no merge removes a value",
-                finding: .unknownField)
-        }
         for field in ["values", "startExpression", "encounterIdExpression", "correlationIdExpression"] {
             guard let other = reader.member(field) else { continue }
             log.error(

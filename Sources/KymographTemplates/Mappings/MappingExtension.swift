@@ -62,11 +62,27 @@ package struct MappingExtension {
             switch places.count {
             case 0 where change.field("templateType") == nil: refuse(change, unknown: type, templates, log: &log)
             case 0: templates.append(change)
-            case 1: templates[places[0]] = merged(templates[places[0]], change, log: &log)
+            case 1:
+                warn(of: change, among: changes, templates, log: &log)
+                templates[places[0]] = merged(templates[places[0]], change, log: &log)
             default: refuse(change, places.count, log: &log)
             }
         }
         return JSONNode(position: list.position, value: .array(templates))
+    }
+
+    /// Warns where a change says otherwise whose the readings of a type are, and not whose its retractions are.
+    private func warn(
+        of change: JSONNode, among changes: [JSONNode], _ templates: [JSONNode], log: inout DiagnosticLog
+    ) {
+        guard let device = change.field("template")?.field("deviceIdExpression"), !change.retracts,
+            let type = change.typeName
+        else { return }
+        func isRetraction(_ node: JSONNode) -> Bool { node.retracts && node.typeName?.isCaseVariant(of: type) ?? false }
+        guard templates.contains(where: isRetraction), !changes.contains(where: isRetraction) else { return }
+        log.warning(
+            device.position, "what takes readings of '\(type)' back names the device as in '\(name)'",
+            advice: "change it, too, by a template with \"retracts\": true", finding: .wrongChange)
     }
 
     private func merged(_ template: JSONNode, _ change: JSONNode, log: inout DiagnosticLog) -> JSONNode {

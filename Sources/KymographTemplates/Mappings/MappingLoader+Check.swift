@@ -108,41 +108,75 @@ extension MappingLoader {
 }
 
 extension MappingLoader {
-    /// A retraction is of readings that other templates give, and by an id only if these have one.
+    /// A retraction is of readings that other templates give, and by an id only if these have one. Where one of a
+    /// mapping that the catalogue has, or that another one extends, does not fit what is made of it, it is left out:
+    /// whoever uses that mapping has not asked for retractions.
     mutating func checkRetractions(_ mappings: [NamedMapping]) {
-        for linked in templates where linked.template.retracts {
+        var isLeftOut = templates.map { _ in false }
+        for (place, linked) in templates.enumerated() where linked.template.retracts {
+            guard let problem = retractionProblem(linked) else { continue }
             var log = DiagnosticLog(file: mappings[linked.mapping].device.name)
             let template = linked.template
-            if !templates.contains(where: { $0.type == linked.type && !$0.template.retracts }) {
-                log.error(
-                    template.position, "no device template gives readings of '\(template.typeName)' to retract",
-                    advice: NearestName.advice(
-                        for: template.typeName,
-                        among: templates.filter { !$0.template.retracts }.map(\.template.typeName),
-                        otherwise: "add one, or remove this"), finding: .noDeviceTemplate)
-            } else if templates.contains(where: { $0.type == linked.type && $0.template.compatibility == .iomtFHIR }) {
-                log.error(
-                    template.position, "there are no retractions with compatibility iomt-fhir",
-                    advice: "another mapping gives '\(template.typeName)' with that", finding: .unknownField)
-            } else if drafts[linked.type].fhir?.resource != nil {
-                log.error(
-                    template.position, "the readings of '\(template.typeName)' are no Observations",
-                    advice: "only Observations can be retracted: they have a status that says so",
-                    finding: .unknownField)
-            } else if template.readingId != nil, !drafts[linked.type].hasId {
-                log.error(
-                    template.position, "the readings of '\(template.typeName)' have no ids by which to retract them",
-                    advice: "give their device template a readingIdExpression, or take this one's out",
-                    finding: .unknownField)
-            } else if template.readingId == nil, drafts[linked.type].hasId {
-                log.error(
-                    template.position, "the readings of '\(template.typeName)' have ids, and this one says none",
-                    advice: "give it a readingIdExpression: by their time, readings with ids are not retracted",
-                    finding: .missingField)
+            isLeftOut[place] = template.isInherited || mappings[linked.mapping].isOfCatalogue
+            if !isLeftOut[place] {
+                log.error(template.position, problem.message, advice: problem.advice, finding: problem.finding)
+            } else if problem.isOfChange, template.isInherited {
+                log.warning(
+                    template.position,
+                    "readings of '\(template.typeName)' can no longer be taken back: "
+                        + problem.message, advice: "leave out what changes that, or accept it", finding: .wrongChange)
             }
             log.attribute(to: template.typeName, since: 0)
             diagnostics += log.all
         }
+        guard isLeftOut.contains(true) else { return }
+        templates = zip(templates, isLeftOut).filter { !$1 }.map { $0.0 }
+    }
+
+    /// Why the readings of a template that retracts cannot be taken back by it; nil when they can.
+    private func retractionProblem(
+        _ linked: MappingSet.LinkedTemplate
+    ) -> (message: String, advice: String, finding: Finding, isOfChange: Bool)? {
+        let template = linked.template
+        let readings = templates.filter { $0.type == linked.type && !$0.template.retracts }
+        if template.compatibility == .iomtFHIR {
+            return (
+                "there are no retractions with compatibility iomt-fhir",
+                "its Observations are merged with those of the server, and no merge removes a value", .unknownField,
+                false
+            )
+        }
+        if readings.isEmpty {
+            let names = templates.filter { !$0.template.retracts }.map(\.template.typeName)
+            return (
+                "no device template gives readings of '\(template.typeName)' to retract",
+                NearestName.advice(for: template.typeName, among: names, otherwise: "add one, or remove this"),
+                .noDeviceTemplate, true
+            )
+        }
+        if readings.contains(where: { $0.template.compatibility == .iomtFHIR }) {
+            return (
+                "there are no retractions with compatibility iomt-fhir",
+                "another mapping gives '\(template.typeName)' with that", .unknownField, false
+            )
+        }
+        if drafts[linked.type].fhir?.resource != nil {
+            return (
+                "the readings of '\(template.typeName)' are no Observations",
+                "only Observations can be retracted: they have a status that says so", .unknownField, true
+            )
+        }
+        if template.readingId != nil, !drafts[linked.type].hasId {
+            return (
+                "the readings of '\(template.typeName)' have no ids by which to retract them",
+                "give their device template a readingIdExpression, or take this one's out", .unknownField, true
+            )
+        }
+        guard template.readingId == nil, drafts[linked.type].hasId else { return nil }
+        return (
+            "the readings of '\(template.typeName)' have ids, and this one says none",
+            "give it a readingIdExpression: by their time, readings with ids are not retracted", .missingField, true
+        )
     }
 }
 

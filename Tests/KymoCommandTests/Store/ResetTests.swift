@@ -91,6 +91,61 @@ import Testing
         #expect(!Files.exists("\(run.data)/kymo.sqlite") && !Files.exists("\(run.data)/kymo.mark"))
     }
 
+    /// An instance that was killed, whose readings are in the log alone.
+    private func killed() throws {
+        let instance = try Kymo.start(
+            [
+                "run", "--unix", run.folder.file("a.sock"), "--data", run.data, "--out", run.output, "--window", "1m",
+                "--idle", "0s", "--lateness", "1h",
+            ])
+        try Sending.send(lines: Readings.heartRates(50), to: try instance.addresses()[0])
+        try Waiting.until("the journal") { try run.json("query", "--count", "--open")["readings"]?.integer == 50 }
+        instance.signal(SIGKILL)
+        _ = try instance.wait()
+    }
+
+    private func readings(_ data: String) throws -> Int? {
+        let done = try Kymo.run(["query", "--count", "--open", "--data", data])
+        return try JSONTree(parsing: done.output)["readings"]?.integer
+    }
+
+    /// Whenever it dies, one of the two has the whole store, and the command given again goes on.
+    @Test(arguments: ["reset-linked", "reset-begun"]) func isInterrupted(step: String) throws {
+        try killed()
+        let died = try Kymo.run(["reset", "--yes", "--data", run.data], environment: ["KYMO_CRASH_POINT": step])
+        #expect(died.end == .signal(SIGKILL), "\(died.error)")
+        let first = try #require(folders().first)
+        if step == "reset-linked" { #expect(try readings(run.data) == 50) }
+        try Waiting.until("another second") { try reset("--yes").end == .exit(0) }
+        let whole = step == "reset-linked" ? try #require(folders().last) : first
+        #expect(try readings(whole) == 50)
+        #expect(try reset().end == .exit(66))
+        let next = try run.run(Readings.heartRates(60))
+        #expect(next.end == .exit(0) && next.balance?.accepted == 60 && !next.error.contains("lost"), "\(next.error)")
+    }
+
+    /// A start between the two halves of a reset makes a new store, and what was moved is whole.
+    @Test func aStartAfterAnInterruption() throws {
+        try killed()
+        let died = try Kymo.run(
+            ["reset", "--yes", "--data", run.data], environment: ["KYMO_CRASH_POINT": "reset-begun"])
+        #expect(died.end == .signal(SIGKILL), "\(died.error)")
+        let next = try run.run(Readings.heartRates(60))
+        #expect(next.end == .exit(0) && next.balance?.accepted == 60 && !next.error.contains("lost"), "\(next.error)")
+        let folder = try #require(folders().first)
+        #expect(try readings(folder) == 50)
+    }
+
+    /// To look is not to change.
+    @Test func looksFirst() throws {
+        try run.run(Readings.heartRates(60))
+        let before = Files.names(run.data)
+        let done = try reset("--dry-run", "--yes")
+        #expect(done.end == .exit(0) && done.error.contains("has 1 closed window"), "\(done.error)")
+        #expect(Files.names(run.data) == before && folders().isEmpty)
+        #expect(try run.run(Readings.heartRates(60)).balance?.duplicate == 60)
+    }
+
     /// On a terminal the word is asked for.
     @Test(arguments: ["reset", "yes"]) func asksOnATerminal(word: String) throws {
         try run.run(Readings.heartRates(60) + ["no JSON"])

@@ -69,6 +69,8 @@ package struct DeviceTemplate: Sendable {
     package var correlation: TemplateExpression?
     /// Whether a match takes a reading back, and is none.
     package var retracts = false
+    /// Whether that stands in another mapping, which the file extends: what does not fit the file is left out.
+    package var isInherited = false
 
     package init(
         kind: DeviceTemplateKind, typeName: String, position: SourcePosition, compatibility: Compatibility,

@@ -31,20 +31,6 @@ package struct EntryRule: Sendable {
     package init(name: String) { self.name = name }
 }
 
-/// Which patches a resource gets, as bits.
-package struct PatchSelection: Hashable, Sendable {
-    /// By the places of their rules.
-    package var rules: UInt64 = 0
-    /// By their places in ``EntryInterceptor/patches``.
-    package var own: UInt64 = 0
-
-    /// None.
-    package init() {}
-
-    /// Whether there is none.
-    package var isEmpty: Bool { rules == 0 && own == 0 }
-}
-
 /// Members that a rule adds to those of a template: of lists, what is not there yet; of others, in their place.
 package struct EntryPatch: Sendable {
     /// Categories.
@@ -62,18 +48,23 @@ package struct EntryPatch: Sendable {
             && members.bodySite == nil
     }
 
-    /// Whether it can be made of what `template` writes: Observations, and no note beside one that is a value.
+    /// Whether it changes what `template` writes: Observations, and no note beside one that is a value.
     package func suits(_ template: FHIRTemplate) -> Bool {
         guard template.resource == nil, template.summary == nil else { return false }
-        return members.notes.isEmpty || template.members.noteName == nil
+        guard template.members.noteName != nil else { return true }
+        var rest = self
+        rest.members.notes = []
+        return !rest.isEmpty
     }
 
-    /// `template` with it.
+    /// `template` with it, but for a note beside one that is a value.
     package func applied(to template: FHIRTemplate) -> FHIRTemplate {
         guard suits(template) else { return template }
         var patched = template
         patched.categories += categories.filter { own in !template.categories.contains { $0.isSame(as: own) } }
-        patched.members.notes += members.notes.filter { !template.members.notes.contains($0) }
+        if template.members.noteName == nil {
+            patched.members.notes += members.notes.filter { !template.members.notes.contains($0) }
+        }
         for own in members.performers where !patched.members.performers.contains(where: { $0.isSame(as: own) }) {
             patched.members.performers.append(own)
         }

@@ -42,6 +42,8 @@ package final class EntryRuleDecider {
     private var types: [MeasurementType] = []
     /// By type, whether each rule is about it.
     private var ofTypes: [[Bool]] = []
+    /// By type, which of ``ownPatches`` change its resources, as bits.
+    private var ownOfTypes: [UInt64] = []
     /// By series, which rules may be about it, as bits.
     private var ofSeries: [UInt64?] = []
     private var document = ByteWriter(capacity: 4_096)
@@ -96,6 +98,11 @@ package final class EntryRuleDecider {
     func adopt(types: [MeasurementType], templates: [FHIRTemplate?]) {
         self.types = types
         ofSeries = []
+        ownOfTypes = templates.map { template in
+            ownPatches.indices.reduce(0) { bits, place in
+                template.map(ownPatches[place].suits) ?? false ? bits | 1 << UInt64(place) : bits
+            }
+        }
         ofTypes = zip(types, templates).map { type, template in
             rules.map { rule in
                 let isNamed =
@@ -151,16 +158,17 @@ package final class EntryRuleDecider {
             counts[place] += 1
             hasCounts = true
         }
-        intercept(content.status, &ruling, encode: encode)
+        intercept(content.status, ownOfTypes[content.series.type], &ruling, encode: encode)
         return ruling
     }
 
-    /// Asks the interceptor, which is told of what was an error only if it has patches.
+    /// Asks the interceptor, which is told of what was an error only if it has patches; of these, `possible` change
+    /// resources of the type.
     private func intercept(
-        _ status: ObservationStatus, _ ruling: inout Ruling, encode: (inout ByteWriter) -> Bool
+        _ status: ObservationStatus, _ possible: UInt64, _ ruling: inout Ruling, encode: (inout ByteWriter) -> Bool
     ) {
         let mayVeto = status != .enteredInError
-        guard let interceptor, mayVeto || !ownPatches.isEmpty else { return }
+        guard let interceptor, mayVeto || possible != 0 else { return }
         var isVetoed = false
         switch hasDocument(encode: encode) {
         case false?: return
@@ -168,7 +176,11 @@ package final class EntryRuleDecider {
             let resource = document.view(0..<documentCount)
             isVetoed = mayVeto && interceptor.vetoes(resource)
             guard !isVetoed, !ownPatches.isEmpty else { break }
-            if let own = interceptor.patches(for: resource) { ruling.patches.own = own } else { isVetoed = mayVeto }
+            if let own = interceptor.patches(for: resource) {
+                ruling.patches.own = own & possible
+            } else {
+                isVetoed = mayVeto
+            }
         // It is not sent because nobody could tell whether it may be.
         case nil: isVetoed = mayVeto
         }
