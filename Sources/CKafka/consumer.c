@@ -58,6 +58,12 @@ int kymo_kafka_consumer_ask(kymo_kafka_consumer *consumer, const char *topic, in
     return kymo_kafka_count(consumer->client, topic, milliseconds, partitions);
 }
 
+void kymo_kafka_cluster(kymo_kafka_consumer *consumer, char *text, size_t size) {
+    char *name = library.clusterid(consumer->client, 0);
+    snprintf(text, size, "%s", name ? name : "");
+    if (name) library.mem_free(consumer->client, name);
+}
+
 /// A list of the places `all` of `topic`; NULL when there is no memory.
 static rd_kafka_topic_partition_list *listed(const char *topic, const kymo_kafka_position *all, size_t count) {
     rd_kafka_topic_partition_list *list = library.topic_partition_list_new((int)count);

@@ -116,6 +116,8 @@ enum {
     EACH(int64_t, message_timestamp, (const rd_kafka_message *, int *)) \
     EACH(int, message_headers, (const rd_kafka_message *, rd_kafka_headers **)) \
     EACH(int, header_get_all, (const rd_kafka_headers *, size_t, const char **, const void **, size_t *)) \
+    EACH(char *, clusterid, (rd_kafka *, int)) \
+    EACH(void, mem_free, (rd_kafka *, void *)) \
     EACH(int, commit, (rd_kafka *, const rd_kafka_topic_partition_list *, int))
 
 #define POINTER(result, name, parameters) result(*name) parameters;

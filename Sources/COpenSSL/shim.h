@@ -151,13 +151,14 @@ static inline GENERAL_NAMES *kymo_tls_names(X509 *certificate) {
 }
 
 /// The text of name `index`, when it is of a host, an address of mail or a URI; null for others and beyond the last.
-/// `count` gets its bytes.
-static inline const unsigned char *kymo_tls_name(const GENERAL_NAMES *names, int index, int *count) {
+/// `count` gets its bytes, and `type` which of them it is, as GEN_DNS.
+static inline const unsigned char *kymo_tls_name(const GENERAL_NAMES *names, int index, int *count, int *type) {
     if (index < 0 || index >= sk_GENERAL_NAME_num(names)) return NULL;
     const GENERAL_NAME *name = sk_GENERAL_NAME_value(names, index);
     if (name->type != GEN_DNS && name->type != GEN_EMAIL && name->type != GEN_URI) return NULL;
     const ASN1_IA5STRING *text = name->d.ia5;
     *count = ASN1_STRING_length(text);
+    *type = name->type;
     return ASN1_STRING_get0_data(text);
 }
 

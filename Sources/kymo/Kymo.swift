@@ -33,7 +33,8 @@ struct Kymo: ParsableCommand {
             Compare.self, Ledger.self, Receipts.self, Sources.self, Dead.self, Patients.self, Status.self, Top.self,
             Tap.self,
             ConsoleCommand.self, Flush.self, PauseCommand.self, ResumeCommand.self, ForgetLookups.self,
-            Keys.self, Decrypt.self, Audit.self, CapabilitiesCommand.self, Completions.self, Support.self, Version.self,
+            Reset.self, Keys.self, Decrypt.self, Audit.self, CapabilitiesCommand.self, Completions.self, Support.self,
+            Version.self,
         ])
 
     static func main() {

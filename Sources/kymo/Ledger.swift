@@ -23,6 +23,11 @@ struct Ledger: ParsableCommand {
 
             Works while 'kymo run' uses the directory, too.
 
+            Of topics of Kafka it says up to which position of each partition all is in the store. --group adds up \
+            ledgers of several instances, each written by 'kymo ledger --format json', and exits with status 65 when a \
+            partition is in two of them, or in none.
+
+            Example: kymo ledger --group ward-1.json ward-2.json
             Example: kymo ledger --data /var/lib/kymo --patient p-7 --from 2026-03-01T08:00:00Z --to \
             2026-03-01T08:02:00Z
             """)
@@ -36,10 +41,17 @@ struct Ledger: ParsableCommand {
     @Flag(help: "End with 65 as well when readings were superseded, and when nobody asked for a device or patient.")
     var strict = false
 
+    @Option(
+        parsing: .upToNextOption,
+        help: ArgumentHelp("Add up these ledgers of several instances, in place of a store's.", valueName: "file"),
+        completion: .file())
+    var group: [String] = []
+
     @Option(help: ArgumentHelp("For people, or for programs.", valueName: "text|json"))
     var format = TextFormat.text
 
     func run() throws {
+        guard group.isEmpty else { return try addUp() }
         let directory = try store.directory()
         let isRunning = ControlClient.isRunning(directory)
         let reader = try StoreReader.opened(directory)
@@ -57,6 +69,23 @@ struct Ledger: ParsableCommand {
         let isGood = strict ? report.isPlainlyComplete : report.isComplete
         let isAsked = strict || !span.device.isEmpty || !span.patient.isEmpty
         if !isGood, isAsked { throw ExitCode(ExitStatus.dataError) }
+    }
+
+    private func addUp() throws {
+        let ledgers = try group.map { path in
+            let bytes = try InputFile.read(path, "name files that 'kymo ledger --format json' has written")
+            guard let ledger = try? JSONDecoder().decode(FleetLedger.Instance.self, from: Data(bytes)) else {
+                throw StandardError.exit(
+                    "\(path) is no ledger; write it by 'kymo ledger --format json'", code: ExitStatus.dataError)
+            }
+            return (path, ledger)
+        }
+        let fleet = FleetLedger(ledgers)
+        switch format {
+        case .text: try StandardOutput.write(Array(fleet.text.utf8))
+        case .json: try StandardOutput.write(try PrettyText.pretty(fleet))
+        }
+        guard fleet.problems.isEmpty, !strict || fleet.missing.isEmpty else { throw ExitCode(ExitStatus.dataError) }
     }
 
     private func verify(_ reader: StoreReader, isRunning: Bool) throws {
@@ -99,6 +128,7 @@ enum LedgerText {
         if !report.balance.rejected.isEmpty { lines.append("  rejected: \(counts(report.balance.rejected))") }
         if report.balance.kernelDropped > 0 { lines.append("  kernel-dropped \(report.balance.kernelDropped)") }
         for source in report.sources { lines.append(text(source)) }
+        for topic in report.topics { lines.append(text(topic)) }
         for series in report.series { lines.append(text(series)) }
         for window in report.windows { lines.append(text(window)) }
         lines.append(report.isComplete ? report.completeness : "\(report.completeness):")
@@ -111,6 +141,13 @@ enum LedgerText {
         if !source.rejected.isEmpty { text += ", rejected \(counts(source.rejected))" }
         if source.kernelDropped > 0 { text += ", kernel-dropped \(source.kernelDropped)" }
         return text
+    }
+
+    private static func text(_ topic: LedgerReport.Topic) -> String {
+        let partitions = topic.partitions.map { one in
+            "partition \(one.partition) up to \(one.position)" + (one.isContested ? " (others tell positions)" : "")
+        }
+        return "\(topic.name): \(partitions.joined(separator: ", "))"
     }
 
     private static func text(_ series: LedgerReport.Series) -> String {

@@ -126,7 +126,7 @@ package enum Files {
         status(path).map { $0.st_mode & S_IFMT == S_IFSOCK } ?? false
     }
 
-    static func removeAll(_ path: String) {
+    package static func removeAll(_ path: String) {
         if status(path).map({ $0.st_mode & S_IFMT == S_IFDIR }) ?? false {
             for name in names(path) { removeAll("\(path)/\(name)") }
             unsafe rmdir(path)

@@ -26,6 +26,46 @@ package final class TestAuthority {
         return (folder.file("\(name).pem"), folder.file("\(name).key"))
     }
 
+    /// Makes a certificate with `subject`, as `/CN=a/serialNumber=b`, and the alternative names `hosts`, if any; it is
+    /// called `name` in the folder alone.
+    package func issue(
+        _ name: String, subject: String, hosts: String? = nil
+    ) throws -> (certificate: String, key: String) {
+        let names = hosts.map { ["-addext", "subjectAltName=\($0)"] } ?? []
+        try make(
+            name,
+            [
+                "-subj", subject, "-addext", "basicConstraints=CA:FALSE", "-CA", certificate, "-CAkey",
+                folder.file("ca.key"),
+            ]
+                + names)
+        return (folder.file("\(name).pem"), folder.file("\(name).key"))
+    }
+
+    /// Puts `new` in the place of `old` in `certificate`, which must be as long, and signs it again: `openssl` itself
+    /// writes no name with a zero byte.
+    package func replace(_ old: String, by new: [UInt8], in certificate: String) throws {
+        let (binary, content) = (folder.file("cert.der"), folder.file("tbs.der"))
+        try OpenSSLCommand.run(["x509", "-in", certificate, "-outform", "DER", "-out", binary])
+        var bytes = Files.read(binary)
+        guard let place = bytes.firstRange(of: Array(old.utf8)), place.count == new.count else {
+            throw WaitError(description: "'\(old)' is not in the certificate")
+        }
+        bytes.replaceSubrange(place, with: new)
+        Files.write(bytes, to: binary)
+        // A certificate is a sequence of what is signed, the algorithm and the signature (RFC 5280, section 4.1).
+        try OpenSSLCommand.run([
+            "asn1parse", "-inform", "DER", "-in", binary, "-strparse", "4", "-noout", "-out", content,
+        ])
+        let signature = folder.file("signature")
+        try OpenSSLCommand.run(["dgst", "-sha256", "-sign", folder.file("ca.key"), "-out", signature, content])
+        let ecdsa: [UInt8] = [0x30, 0x0A, 0x06, 0x08, 0x2A, 0x86, 0x48, 0xCE, 0x3D, 0x04, 0x03, 0x02]
+        let signed = Files.read(signature)
+        let whole = Files.read(content) + ecdsa + [0x03, UInt8(signed.count + 1), 0x00] + signed
+        Files.write([0x30, 0x82, UInt8(whole.count >> 8), UInt8(whole.count & 0xFF)] + whole, to: binary)
+        try OpenSSLCommand.run(["x509", "-inform", "DER", "-in", binary, "-out", certificate])
+    }
+
     /// Makes a certificate that no authority has signed, and its key.
     package func issueSelfSigned(_ name: String, hosts: String) throws -> (certificate: String, key: String) {
         try make(name, ["-subj", "/CN=\(name)", "-addext", "subjectAltName=\(hosts)"])

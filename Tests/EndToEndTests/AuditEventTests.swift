@@ -19,7 +19,7 @@ import Testing
         for command in commands { #expect(try Kymo.run(command + ["--data", data]).end == .exit(0)) }
         let events = try Kymo.run(["audit", "events", "--data", data])
         let codes = try events.lines.map { try JSONTree(parsing: Array($0.utf8))["type"]?["code"]?.text }
-        #expect(codes == ["110112", "110106", "110106", "110106", "110100"], "\(events.error)")
+        #expect(codes == ["110100", "110112", "110106", "110106", "110106", "110100"], "\(events.error)")
         let file = folder.write("events.ndjson", events.text)
         #expect(try Validator.findings(in: [file], version: "R4") == [])
     }
@@ -42,6 +42,7 @@ import Testing
         }
         #expect(found["decrypt"] == "110106 0" && found["export"] == "110106 0", "\(found)")
         #expect(found["console.refused"] == "110114 4" && found["console.login"] == "110114 0", "\(found)")
+        #expect(found["client.refused"] == "110113 4" && found["mappings.changed"] == "110100 0", "\(found)")
         #expect(found["peer.refused"] == "110113 4" && found["keys"] == "110100 0", "\(found)")
         var older = AuditRecord(AuditDeed(.query, "something else"), after: .origin)
         older.event = "reveal"

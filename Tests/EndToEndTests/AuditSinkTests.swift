@@ -38,10 +38,11 @@ import Testing
             for _ in 0..<times { #expect(try Kymo.run(["query", "--readings", "--data", data]).end == .exit(0)) }
         }
 
-        /// The digests of all records.
+        /// The digests of all records, but for those of starts: an instance that has just begun may be about to write it.
         func digests() throws -> [String] {
             let list = try Kymo.run(["audit", "list", "--format", "ndjson", "--data", data])
-            return try list.lines.compactMap { try JSONTree(parsing: Array($0.utf8))["digest"]?.text }
+            return try list.lines.map { try JSONTree(parsing: Array($0.utf8)) }
+                .filter { $0["event"]?.text != "mappings.begin" }.compactMap { $0["digest"]?.text }
         }
 
         /// Waits until `server` has an event for each record of the trail; gives them in order.
@@ -72,14 +73,15 @@ import Testing
         #expect(events.count == 3 && events.allSatisfy { $0["type"]?["code"]?.text == "110112" })
         #expect(!events.map { "\($0)" }.joined().contains("seeded"))
         let client = try AdminClient(first)
-        try Waiting.until("three events") { try client.value("kymo_audit_events_total") == 3 }
+        // With that of the start.
+        try Waiting.until("four events") { try client.value("kymo_audit_events_total") == 4 }
         #expect(try client.value("kymo_audit_up") == 1)
         #expect(try first.terminate().end == .exit(0))
         try instance.query(2)
         let second = try instance.start(server.base)
         #expect(try await instance.events(on: server).count == 5)
         let other = try AdminClient(second)
-        try Waiting.until("two more events") { try other.value("kymo_audit_events_total") == 2 }
+        try Waiting.until("three more events") { try other.value("kymo_audit_events_total") == 3 }
         #expect(try second.terminate().end == .exit(0))
     }
 
@@ -115,7 +117,7 @@ import Testing
         try await server.makeFaults([:])
         #expect(try await instance.events(on: server).count == 12)
         let (body, _) = try await server.get("/AuditEvent?_summary=count")
-        #expect(try JSONTree(parsing: Array(body))["total"] == .number("12"))
+        #expect(try JSONTree(parsing: Array(body))["total"] == .number("13"))
         #expect(try process.terminate().end == .exit(0))
         let verified = try Kymo.run(["audit", "verify", "--data", instance.data])
         #expect(verified.end == .exit(0), "\(verified.error)")

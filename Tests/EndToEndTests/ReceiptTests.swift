@@ -51,6 +51,8 @@ struct ReceiptTests {
             #expect(receipt["location"]?.text?.contains("Observation/") == true)
             #expect(receipt["identifier"]?["value"]?.text?.contains("heartRate") == true)
             #expect(receipt["attempts"] == .number("1"))
+            // The server's ETag: W/"1" of what is new.
+            #expect(receipt["version"]?.text?.contains("1") == true, "\(receipt)")
         }
         #expect(Set(found.compactMap { $0["id"]?.text }).count == 9)
         #expect(all.contains { $0["outcome"]?.text == "finished" && $0["through"] != nil })
@@ -163,6 +165,37 @@ struct ReceiptTests {
             #expect(receipt["device"]?.text?.hasPrefix("watch-") == true && receipt["type"]?.text == "heartRate")
             #expect(receipt["status"] == nil && receipt["readings"] == .number("60"))
         }
+    }
+
+    /// The status of the server's answer, and what its OperationOutcome says.
+    @Test func ofWhatAServerRefuses() throws {
+        let server = try ChildProcess(
+            SharedMaterial.python,
+            ["-B", "\(SharedMaterial.package)/Tests/Servers/fhir_recorder.py", folder.file("bundles"), "watch-2"])
+        try Waiting.until("the server's port") { server.output.last == 0x0A }
+        let port = String(decoding: server.output.dropLast(), as: UTF8.self)
+        let file = folder.write(
+            "kymo.yaml",
+            """
+            output: {to: none, maxEntries: 100}
+            server: {url: "http://127.0.0.1:\(port)/fhir", identity: create}
+            receipts: \(folder.file("receipts"))
+            """)
+        let done = try Kymo.run(
+            ["run", "--stdin", "--config", file, "--data", folder.file("data"), "--window", "1m"],
+            input: .bytes(Readings.ndjson(Self.lines)))
+        #expect(done.error.contains("undeliverable"), "\(done.error)")
+        let found = observations(try receipts())
+        let refused = found.filter { $0["device"]?.text == "watch-2" }
+        #expect(found.count == 9 && refused.count == 3, "\(found)")
+        for receipt in refused {
+            #expect(receipt["outcome"]?.text == "refused" && receipt["reason"]?.text == "serverRefused")
+            let detail = receipt["detail"]?.text ?? ""
+            #expect(detail.contains("422") && detail.contains("invariant") && detail.contains("not here"), "\(detail)")
+        }
+        #expect(found.filter { $0["outcome"]?.text == "created" }.count == 6)
+        let table = try Kymo.run(["receipts", folder.file("receipts")])
+        #expect(table.text.contains("serverRefused"), "\(table.text)")
     }
 
     /// A window that comes again with a late reading.

@@ -93,6 +93,20 @@ import Testing
         #expect(new.text.contains("\"code\": \"c\""), "\(new.text)\(new.error)")
     }
 
+    /// Of one type, the template that gives readings and the one that takes them back are changed each for itself.
+    @Test func retractionsAreTemplatesOfTheirOwn() throws {
+        let deleted = #"{"deleted":"heartRate","device":"w","patientId":"p","uuid":"v"}"#
+        let other = #"{"template":{"typeName":"heartRate","retracts":true,"deviceIdExpression":"$.device"}}"#
+        let mine = mapping(Self.device(other))
+        let done = try map(mine, deleted)
+        #expect(done.end == .exit(0) && done.text.contains("\"Retracts\": \"heartRate\""), "\(done.text)\(done.error)")
+        #expect(try map(mine, Self.heartRate).text == map("healthkit-on-fhir", Self.heartRate).text)
+        // And the other way round: a change without 'retracts' is of the readings.
+        let ofReadings = mapping(Self.device(other.replacing(#""retracts":true,"#, with: "")))
+        #expect(try map(ofReadings, deleted).text.contains("noDevice"))
+        #expect(try map(ofReadings, Self.heartRate.replacing(#""deviceId""#, with: #""device""#)).end == .exit(0))
+    }
+
     /// The type has the other mapping's spelling, whatever that of the change.
     @Test func spellingOfTypes() throws {
         let mine = mapping(

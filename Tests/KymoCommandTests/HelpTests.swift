@@ -41,6 +41,7 @@ import Testing
         ("flush", ["--type", "--device", "--wait", "65", "66"]), ("pause", ["--as", "typePaused", "kymo dead replay"]),
         ("resume", ["how long", "dead letters wait"]), ("sources", ["list", "remove"]),
         ("capabilities", ["--mapping", "--config", "capabilities.schema.json"]),
+        ("reset", ["--yes", "--delete", "reset-TIME", "65"]),
         ("status", ["--format", "control.sock"]), ("top", ["--once", "--format", "control.sock", "66"]),
         ("keys", ["new", "encrypt", "rotate"]), ("decrypt", ["kymo.keys", "65"]),
         ("audit", ["list", "verify", "events"]), ("console", ["login"]),

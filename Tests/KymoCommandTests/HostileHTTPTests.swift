@@ -109,6 +109,42 @@ import Testing
         #expect(done.balance?.accepted == good.sent, "\(done.error)")
     }
 
+    /// How much a body may become: 64 MiB whatever the ratio, and 100 times its bytes whatever the size.
+    @Test(arguments: ["gzip", "zstd"]) func inflatedBodies(coding: String) throws {
+        let (run, address) = try start()
+        let good = GoodClient(address)
+        func post(_ plain: [UInt8]) throws -> (ratio: Int, answer: AdminClient.Answer?) {
+            let file = folder.file("plain")
+            Files.write(plain, to: file)
+            let body = try ChildProcess(coding, ["-1", "-c", file]).finish().output
+            let request = PostClient.request(
+                body, type: "application/json", fields: "Content-Encoding: \(coding)\r\n")
+            return (plain.count / body.count, try PostClient(address).exchange(request))
+        }
+        // Blanks behind a reading, each `share`-th of which is one of four, so that the ratio is as wanted.
+        func plain(_ count: Int, _ share: Int) -> [UInt8] {
+            var random = SeededBytes(seed: 20_261_129)
+            var block = [UInt8](repeating: 0x20, count: 4 << 20)
+            for place in stride(from: 0, to: block.count, by: share) {
+                block[place] = [0x20, 0x09, 0x0D, 0x0A][random.next(upTo: 4)]
+            }
+            var text = Array(Readings.heartRate(second: 0).utf8)
+            while text.count < count { text += block.prefix(count - text.count) }
+            return text
+        }
+        let fits = try post(plain(64 << 20, 40))
+        #expect(fits.ratio < 90 && fits.answer?.status == 200, "\(fits.ratio): \(fits.answer as Any)")
+        let tooLong = try post(plain((64 << 20) + 1, 40))
+        #expect(tooLong.ratio < 90 && tooLong.answer?.status == 413, "\(tooLong.ratio): \(tooLong.answer as Any)")
+        try good.goOn()
+        let tooDense = try post(plain(8 << 20, 4_000))
+        #expect(tooDense.ratio > 110 && tooDense.answer?.status == 413, "\(tooDense.ratio): \(tooDense.answer as Any)")
+        #expect(tooDense.answer?.body.contains("100 for each compressed one") == true)
+        try good.goOn()
+        let done = try run.terminate()
+        #expect(done.balance?.received == good.sent + 1 && done.balance?.isClosed == true, "\(done.error)")
+    }
+
     /// Half requests hold no more than they may: the one that would is told to come again, and small ones go on.
     @Test func unfinishedBodies() throws {
         let (run, address) = try start()

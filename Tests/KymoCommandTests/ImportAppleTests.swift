@@ -136,6 +136,36 @@ import TrialSupport
         #expect(try read("whole").observations.count > 50)
     }
 
+    /// Whoever waits at a terminal sees how far it is, also while what reads the bundles holds it up.
+    @Test func progressOnATerminal() throws {
+        let file = export(
+            (0..<80_000).map { second in
+                let time = [second / 3_600, second / 60 % 60, second % 60].map { $0 < 10 ? "0\($0)" : "\($0)" }
+                return Export.record("HeartRate", "\(50 + second % 90)", "count/min", at: time.joined(separator: ":"))
+            })
+        let terminal = try PseudoTerminal()
+        let arguments = ["import", "apple", file, "--patient", Export.patient, "--format", "ndjson"]
+        let run = try ChildProcess(
+            "sh", ["-c", "exec \"$0\" \"$@\" 2>\(terminal.path)", Kymo.path] + arguments, directory: folder.path,
+            output: .pipe)
+        var shown = ""
+        func parts() -> [Int] { shown.matches(of: /\r([0-9]+) % of the input; received/).compactMap { Int($0.1) } }
+        // Nobody takes its output: it stops in the middle.
+        try Waiting.until("a part of the input, not '\(shown.suffix(500))'") {
+            shown += String(decoding: terminal.received(), as: UTF8.self)
+            return parts().contains { 1...99 ~= $0 }
+        }
+        let reader = try #require(run.outputPipe)
+        let bundles = reader.readAll()
+        #expect(try run.wait() == .exit(0))
+        shown += String(decoding: terminal.received(), as: UTF8.self)
+        #expect(parts() == parts().sorted() && parts().allSatisfy { 0...100 ~= $0 }, "\(parts())")
+        #expect(shown.contains("\r\u{1B}[Kkymo: received 80000 = accepted 80000"), "\(shown.suffix(1_000))")
+        #expect(bundles.split(separator: 0x0A).count > 1)
+        // Nothing of it elsewhere than on a terminal.
+        #expect(try !importing(export(elements)).error.contains("of the input"))
+    }
+
     private func read(_ name: String) throws -> BundleReader {
         var reader = BundleReader()
         for file in Files.names(folder.file(name)) {

@@ -45,6 +45,22 @@ import Testing
         #expect(try bundles().observations.count == 2)
     }
 
+    /// A sender that has gone before the answer has delivered all the same, and may send everything again.
+    @Test func whoHasGoneSendsAgain() throws {
+        let (run, address) = try start()
+        let messages = (0..<100).map { message($0, [MonitorMessages.heartRate("72")], second: $0) }
+        var first: RawConnection? = try RawConnection(port: PostClient.port(address))
+        first?.send(messages.flatMap(MLLPClient.frame))
+        first = nil
+        let second = try MLLPClient(address)
+        for (id, text) in messages.enumerated() {
+            #expect(try second.exchange(text)?.contains("MSA|AA|\(id)\n") == true)
+        }
+        let balance = try #require(try run.terminate().balance)
+        #expect(balance.accepted == 100 && balance.isClosed && balance.received == 100 + balance.duplicate)
+        #expect(try bundles().observations.count == 100)
+    }
+
     /// Results that give no reading are told by their reasons, and nothing else of them; each is a letter by itself,
     /// which can be mapped again.
     @Test func rejectedResults() throws {

@@ -111,18 +111,41 @@ import Testing
         let first = try OpenConnection(address)
         try first.send(Readings.heartRate(second: 0) + "\n")
         for _ in 0..<4 { _ = try OpenConnection(address) }
-        try Waiting.until("the status") {
-            try Kymo.run(["status", "--config", file]).text.contains("source ward: received 1, rejected 0")
-                && Kymo.run(["status", "--config", file]).text.contains("refused connections 4")
+        // A reading is received before it is accepted.
+        let parts = ["source ward: received 1, rejected 0", "refused connections 4", "received 1 = accepted 1"]
+        var seen = ""
+        try Waiting.until("the status, not \(seen)") {
+            seen = try Kymo.run(["status", "--config", file]).text
+            return parts.allSatisfy { seen.contains($0) }
         }
         let status = try JSONTree(parsing: try Kymo.run(["status", "--config", file, "--format", "json"]).output)
         let counters = status["counters"]?.elements ?? []
         let refused = counters.first { $0["name"]?.text == "kymo_source_connections_refused_total" }
         #expect(refused?["value"]?.integer == 4 && refused?["labels"]?["source"]?.text == "ward")
-        #expect(status["balance"]?.text?.hasPrefix("received 1 = accepted 1") == true)
+        #expect(status["balance"]?.text?.hasPrefix("received 1 = accepted 1") == true, "\(status)")
         let done = try run.terminate()
         #expect(done.end == .exit(0) && done.error.contains("kymo: refused connections 4\n"), "\(done.error)")
         #expect(done.error.split(separator: "\n").count { $0.contains("raise connectionsPerPeer") } == 1)
+    }
+
+    /// A client that has gone without a word is found: the kernel asks whether it is there after a minute of silence.
+    @Test func silentClientsAreProbed() throws {
+        let run = try Kymo.start(["run", "--tcp", "127.0.0.1:0", "--ephemeral"])
+        let address = try run.addresses()[0]
+        let client = try OpenConnection(address)
+        let port = String(PostClient.port(address), radix: 16, uppercase: true)
+        let ofServer = "0100007F:\(String(repeating: "0", count: 4 - port.utf8.count))\(port)"
+        // Local and remote address, state, queues and timer: "02" is that of keep-alive, in hundredths of a second.
+        var timer = ""
+        try Waiting.until("the timer of keep-alive, not '\(timer)'") {
+            let lines = Files.text("/proc/net/tcp").split(separator: "\n").map { $0.split(separator: " ") }
+            let own = lines.first { $0.count > 5 && $0[1] == ofServer && $0[3] == "01" }
+            timer = own.map { String($0[5]) } ?? ""
+            return timer.hasPrefix("02:")
+        }
+        let left = try #require(Int(timer.dropFirst(3), radix: 16))
+        #expect(left > 0 && left <= 60 * 100, "\(timer)")
+        try withExtendedLifetime(client) { _ = try run.terminate() }
     }
 
     @Test func othersNeedAWord() throws {

@@ -87,6 +87,35 @@ import Testing
         }
     }
 
+    /// What the third table says of types that are no quantity and no category: their codes and types have an example,
+    /// of `apple-health` or of the mapping that the row links to; of what is not mapped nothing does.
+    @Test func correlationsWorkoutsAndElectrocardiograms() {
+        let rows = Self.rows("Correlations, workouts, electrocardiograms")
+        let names = [
+            "HKCorrelationTypeIdentifierBloodPressure", "HKCorrelationTypeIdentifierFood", "HKWorkout",
+            "HKElectrocardiogram", "HKStateOfMind", "HKClinicalRecord",
+        ]
+        #expect(rows.map(\.type) == names)
+        let links = ["HKElectrocardiogram": "health-auto-export"]
+        for row in rows {
+            let mapping = links[row.type] ?? "apple-health"
+            #expect(row.cells[2].contains("catalogue.md#") == (links[row.type] != nil), "\(row.type)")
+            let outputs = (MappingCatalogue.files(of: mapping)?.examples ?? [])
+                .map { String(decoding: $0.output ?? [], as: UTF8.self) }
+            guard !row.cells[2].hasPrefix("not mapped") else {
+                let made = Self.outputs(of: row.type).filter { $0.contains("\"observations\"") }
+                #expect(made.isEmpty, "\(row.type) is mapped: \(made.first ?? "")")
+                continue
+            }
+            let codes = row.names(1) + row.cells[1].matches(of: /MDC ([0-9]+)/).map { String($0.1) }
+            #expect(!codes.isEmpty, "\(row.type)")
+            let type = row.names(2).first { !$0.contains("-") } ?? ""
+            for text in codes.map({ "\"code\": \"\($0)\"" }) + ["\"Type\": \"\(type)\""] {
+                #expect(outputs.contains { $0.contains(text) }, "no example of \(row.type) has \(text)")
+            }
+        }
+    }
+
     /// What no row has is no type of the mapping.
     @Test func rowsAreAllThatIsMapped() {
         let quantities = Set(Self.rows("Quantities").map { "HKQuantityTypeIdentifier\($0.type)" })

@@ -12,9 +12,10 @@ Prints "listening on PORT", and answers there by HTTP:
   /create?topic=NAME         makes a topic
   /positions?group=NAME      a line for each partition: the position of the group, or -1
   /position?group=NAME&partition=N&offset=N   sets one
+  /remake                    another cluster with the same id and topic, with nothing in it and no positions; /brokers has changed
 and by POST:
   /records                   stores the lines of the body, each as JSON: {"partition": N, "value": TEXT or null},
-                             with "key": TEXT and "headers": [[NAME, HEXADECIMAL], …] if there are any
+                             with "key": TEXT, "headers": [[NAME, HEXADECIMAL], …] and "time": N if there are any
 """
 import argparse
 import ctypes
@@ -42,8 +43,21 @@ library.rd_kafka_mock_cluster_bootstraps.restype = ctypes.c_char_p
 
 reason = ctypes.create_string_buffer(512)
 client = ctypes.c_void_p(library.rd_kafka_new(0, ctypes.c_void_p(library.rd_kafka_conf_new()), reason, 512))
-cluster = ctypes.c_void_p(library.rd_kafka_mock_cluster_new(client, options.brokers))
-brokers = library.rd_kafka_mock_cluster_bootstraps(cluster).decode()
+
+ID_BYTES = 32
+
+
+def begin(name=None):
+    """Makes a cluster; `name` is its id, which is what its memory begins with."""
+    global cluster, brokers
+    cluster = ctypes.c_void_p(library.rd_kafka_mock_cluster_new(client, options.brokers))
+    assert ctypes.string_at(cluster, ID_BYTES).startswith(b"mockCluster")
+    if name:
+        ctypes.memmove(cluster, name, ID_BYTES)
+    brokers = library.rd_kafka_mock_cluster_bootstraps(cluster).decode()
+
+
+begin()
 lock = threading.Lock()
 
 
@@ -98,6 +112,7 @@ def produce(lines):
             try:
                 producer.produce(
                     options.topic, record["value"], record.get("key"), partition=record["partition"],
+                    timestamp=record.get("time", 0),
                     headers=[(name, bytes.fromhex(value)) for name, value in record.get("headers", [])],
                     on_delivery=lambda error, _: failures.append(error) if error else None)
                 break
@@ -152,6 +167,9 @@ class Handler(Answering):
             errors([int(code) for code in asked["codes"].split(",")], int(asked.get("of", PRODUCE)))
         elif path == "/refuse":
             library.rd_kafka_mock_topic_set_error(cluster, options.topic.encode(), int(asked["code"]))
+        elif path == "/remake":
+            begin(ctypes.string_at(cluster, ID_BYTES))
+            create(options.topic)
         elif path == "/create":
             create(asked["topic"])
         elif path == "/positions":

@@ -16,6 +16,7 @@ enum PublicSurface {
             .description .kind .message .problems .summary .description
         EngineSummary: EngineSummary .received .accepted .duplicate .conflict .retractions .rejections .observations
             .resources .kernelDropped .undelivered .lines .rejected .inFlight
+        EntryHook: EntryHook .name .patches .isVetoed .patches .patches .patches
         EntrySink: EntrySink .Handler .name .types .devices .sources .init
         FramingDescriptor: FramingDescriptor .init
         IdentifierText: IdentifierText .utf8 .init .init .text .< .description .init .init .encode
@@ -25,7 +26,7 @@ enum PublicSurface {
         PayloadReceiver: PayloadReceiver .line .knownLine .datagram .datagram .rejected .mark .takeRejections .mappings
             .admit .taken .beginCount .endCount .declined .batchEnd ReadingCount DurableMark
         PeerGrant: PeerAdmission
-        ReadingHook: ReadingHook .name .decide EntryHook .name .isVetoed HookedReading Value (2 cases) .type .device
+        ReadingHook: ReadingHook .name .decide HookedReading Value (2 cases) .type .device
             .patient .encounter .time .source .values .tags ReadingDecision (4 cases)
         RejectedPayload: RejectedPayload .reason .detail .source .receivedAt .bytes .isMapped
         Rejection: Rejection .name (88 cases)

@@ -144,6 +144,10 @@ kymo_kafka_consumer *kymo_kafka_consumer_open(
 /// As `kymo_kafka_ask`.
 int kymo_kafka_consumer_ask(kymo_kafka_consumer *consumer, const char *topic, int milliseconds, int *partitions);
 
+/// Writes what brokers call their cluster to `text`, without waiting: nothing before they have answered, and where they do
+/// not say.
+void kymo_kafka_cluster(kymo_kafka_consumer *consumer, char *text, size_t size);
+
 /// Asks for the group's positions in the partitions of `all`, for up to `milliseconds`: KYMO_KAFKA_NOWHERE without one.
 int kymo_kafka_positions(
     kymo_kafka_consumer *consumer, const char *topic, kymo_kafka_position *all, size_t count, int milliseconds);

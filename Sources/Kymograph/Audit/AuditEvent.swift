@@ -88,9 +88,10 @@ package struct AuditEvent: Encodable {
             case .export, .decrypt: self = .export
             // A wrong code is a login, too, which has failed.
             case .consoleCode, .consoleLogin, .consoleRefused: self = .login
-            case .peerRefused: self = .alert
-            case .keys, .deadReplay, .deadDiscard, .sourcesRemove, .pause, .resume, .consoleReplay, .consoleDiscard,
-                .consoleSave, .auditLost:
+            case .peerRefused, .clientRefused: self = .alert
+            case .keys, .deadReplay, .deadDiscard, .sourcesRemove, .pause, .resume, .reset, .consoleReplay,
+                .consoleDiscard, .consoleSave, .mappingsBegin, .mappingsChanged, .settingsChanged, .patientsLoaded,
+                .patientsChanged, .rulesLoaded, .auditLost:
                 self = .activity
             }
         }

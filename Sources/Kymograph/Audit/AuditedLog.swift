@@ -25,6 +25,11 @@ final class AuditedLog: Sendable {
         if isFinished.load(ordering: .acquiring) { finish() }
     }
 
+    /// Writes to the trail alone what this process does: of what each start does, the log has its own lines.
+    func record(_ kind: DeedKind, _ texts: [String]) {
+        _ = tried { () throws(AuditError) in try trail.append(texts.map { AuditDeed(kind, $0) }) }
+    }
+
     /// Lets a thread write to the trail what waits. To be called now and then; waits for no disk.
     func settle() {
         trail.collect()

@@ -71,13 +71,16 @@ package final class PatientBook: Sendable {
         // Behind that: who does not find a device in the map finds it among the former ones.
         file.replace(with: map)
         let text = "the patient map \(path) was read again: periods \(map.count), devices \(map.deviceCount)"
-        guard change.periods > 0 else { return .change(.info, "patients.loaded", ("file", path), text) }
-        return .change(
-            .warning, "patients.changed", ("file", path),
+        guard change.periods > 0 else {
+            return .change(.info, DeedKind.patientsLoaded.rawValue, ("file", path), text).audited(as: .patientsLoaded)
+        }
+        let entry = LogEntry.change(
+            .warning, DeedKind.patientsChanged.rawValue, ("file", path),
             "\(text); of the past, \(change.periods) periods (devices \(change.devices)) are of another patient or "
                 + "encounter than readings may have been filed for: what has been filed stays as it is, and is not "
                 + "filed a second time; see docs/patients.md",
             fields: [("periods", .number(change.periods)), ("devices", .number(change.devices))])
+        return entry.audited(as: .patientsChanged)
     }
 }
 

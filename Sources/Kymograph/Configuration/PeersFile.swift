@@ -30,6 +30,7 @@ enum PeersFile {
         var rules: [PeerRule] = []
         for entry in entries { if let rule = rule(entry, log: &log) { rules.append(rule) } }
         checkProofs(entries, rules, log: &log)
+        CertificatePeers.checkBorders(entries, log: &log)
         let errors = log.all.filter { $0.severity == .error }
         guard let first = errors.first else {
             return (PeerList(rules), [path] + entries.compactMap { $0.secret?.path })
@@ -69,9 +70,11 @@ enum PeersFile {
     // MARK: Keys
 
     private static let proofs: [Row] = [
-        .single("certificate", "name", "Common name, or alternative name, of its certificate", .text) {
-            (text, entry) throws(SettingProblem) in
-            entry.rule.proof = .certificate(Array(text.utf8))
+        .single(
+            "certificate", "name", "Common name, or alternative name, of its certificate; `*` at the end for any end",
+            .text
+        ) { (text, entry) throws(SettingProblem) in
+            entry.rule.proof = .certificate(IdentifierPattern(text))
         } shown: { _ in
             ""
         },
@@ -118,6 +121,9 @@ enum PeersFile {
     private static let bounds: [Row] = [
         .text("name", "text", \.statedName, "Its name in messages and dead letters"),
         patterns("devices", \.rule.devices, "Devices that its readings may name; `*` at the end for any end"),
+        .choice(
+            "deviceFrom", \.rule.deviceFrom, CertifiedDevice.kinds.map { ($0.rawValue, $0) },
+            "The name in the certificate that is the one device of its client"),
         patterns("patients", \.rule.patients, "Patients that its readings may name"),
         .single("patient", "identifier", "The patient of all its readings", .text) {
             (text, entry) throws(SettingProblem) in
@@ -244,6 +250,7 @@ enum PeersFile {
         var rule = entry.rule
         if rule.name.isEmpty { rule.name = usualName(entry) }
         checkName(rule.name, entry, log: &log)
+        CertificatePeers.check(entry, log: &log)
         do throws(SecretFault) {
             if rule.patient != nil, !rule.patients.isEmpty, let origin = entry.origins["patient"] {
                 log.add(
@@ -263,7 +270,8 @@ enum PeersFile {
 
     private static func usualName(_ entry: PeerEntry) -> String {
         switch entry.rule.proof {
-        case .certificate(let name), .pskIdentity(let name), .sealedKey(let name): String(decoding: name, as: UTF8.self)
+        case .certificate(let pattern): pattern.text
+        case .pskIdentity(let name), .sealedKey(let name): String(decoding: name, as: UTF8.self)
         case .user(let user): "user \(user)"
         case .addresses: PeerRule.ofAddress
         case .nothing, .token, .sharedAccess, .webhook, .nightscout: PeerRule.ofToken
@@ -297,7 +305,7 @@ enum PeersFile {
     private static func proofTexts(_ rule: PeerRule) -> [String] {
         switch rule.proof {
         case .nothing: []
-        case .certificate(let name): ["certificate \(String(decoding: name, as: UTF8.self))"]
+        case .certificate(let pattern): ["certificate \(pattern.text)"]
         case .pskIdentity(let identity): ["psk \(String(decoding: identity, as: UTF8.self))"]
         case .sealedKey(let name): ["sealed \(String(decoding: name, as: UTF8.self))"]
         case .token(let digest): ["token \(digest)"]

@@ -58,9 +58,8 @@ package final class RuleBook: Sendable {
             file.replace(with: rules)
             refused.store(false, ordering: .relaxed)
             let resources = rules.resources.isEmpty ? "" : ", and \(rules.resources.count) for resources"
-            return .change(
-                .info, "rules.loaded", ("file", path),
-                "the rules of \(path) were read again: there are \(rules.readings.count)\(resources)")
+            let text = "the rules of \(path) were read again: there are \(rules.readings.count)\(resources)"
+            return .change(.info, DeedKind.rulesLoaded.rawValue, ("file", path), text).audited(as: .rulesLoaded)
         } catch {
             return refusal("\(error.message); \(error.advice)")
         }

@@ -22,8 +22,8 @@ enum TopicSettings {
             shown: { $0.configuration.kafka.partitions?.text ?? "" }),
         .choice(
             "startAt", \.configuration.kafka.beginning, [("earliest", .earliest), ("latest", .latest)],
-            "Where a partition is read from of which the group has no position: at the first record that it has, or "
-                + "behind the last one; kafka only"),
+            "Where a partition is read from of which neither the group nor the store has a position: at the first "
+                + "record that it has, or behind the last one; kafka only"),
         .choice(
             "headers", \.configuration.kafka.headers, [("ignored", nil), ("text", .text), ("amqp", .amqp)],
             "Whether headers of records become properties, which templates for IoT Hubs read, and how their values are "

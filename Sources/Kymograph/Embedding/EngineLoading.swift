@@ -142,7 +142,9 @@ struct EngineLoading {
         _ problems: inout [EngineError.Problem]
     ) {
         settings.interceptor = configuration.readingHook.map(HookedReadings.init)
-        settings.entryInterceptor = configuration.entryHook.map(HookedEntries.init)
+        settings.entryInterceptor = configuration.entryHook.map { hook in
+            HookedEntries(hook) { problems.append(.init("entryHook", $0, advice: $1)) }
+        }
         if settings.entryInterceptor != nil, settings.search.peers != nil {
             problems.append(
                 .init("entryHook", "the search would show what it vetoes", advice: "leave search.peers or the hook out")

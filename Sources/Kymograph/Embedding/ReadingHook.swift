@@ -13,19 +13,6 @@ public protocol ReadingHook: Sendable {
     func decide(_ reading: HookedReading) -> ReadingDecision
 }
 
-/// Decides on each version of a resource whether sinks get it, behind the rules of the configuration.
-///
-/// It is asked on the thread of the shard that has made the resource, several at once. Windows that no sink gets are
-/// archived all the same, and counted as vetoed (`kymo_windows_vetoed_total`).
-public protocol EntryHook: Sendable {
-    /// Its name in counters: as that of a ``ReadingHook``.
-    var name: String { get }
-
-    /// Whether no sink gets `resource`, an Observation or what else a template makes, in JSON: as the template has it,
-    /// with references by identifier. Never asked whether readings may be taken back (`entered-in-error`).
-    func isVetoed(_ resource: [UInt8]) -> Bool
-}
-
 /// A reading on which a hook decides.
 public struct HookedReading: Sendable {
     /// A value: a number with its digits, or a text.
@@ -138,17 +125,4 @@ extension HookedReading {
         record.appendText(of: payload, to: &writer)
         return record.isNumber ? .number(writer.view.string) : .text(writer.view.string)
     }
-}
-
-/// Asks a program's hook.
-final class HookedEntries: EntryInterceptor {
-    private let hook: any EntryHook
-    let name: String
-
-    init(_ hook: any EntryHook) {
-        self.hook = hook
-        name = hook.name
-    }
-
-    func vetoes(_ resource: ByteView) -> Bool { hook.isVetoed(resource.array) }
 }

@@ -38,6 +38,9 @@ package enum AssociationRefusal: String, CaseIterable, Sendable {
         [.handshakeTime, .handshake, .certificate, .pskIdentity, .pskKey].contains(self)
     }
 
+    /// Whether it is of a client that has not shown who it is.
+    var isOfLogin: Bool { [.certificate, .pskIdentity, .pskKey].contains(self) }
+
     /// Whether it is of a limit that a new client has met.
     var isOfLimit: Bool {
         [.associations, .associationsPerPeer, .handshakeRate, .handshakeRatePerPeer].contains(self)

@@ -24,6 +24,9 @@ package protocol PayloadConsumer: PayloadReceiver, ~Copyable {
     /// payloads are handed on.
     var sequences: SequenceBook { get }
 
+    /// What keeps positions of topics: of the store where there is one.
+    var positions: any PositionKeeper { get }
+
     /// Called about four times a second, however busy or quiet the lane.
     mutating func idled()
 
@@ -35,6 +38,10 @@ package protocol PayloadConsumer: PayloadReceiver, ~Copyable {
 
     /// Something about a source that its operator should know.
     mutating func noted(_ text: String)
+
+    /// A client of the source called `source` was refused, because it has not shown who it is: `reason` is the name of
+    /// an ``AuthFailure`` or ``AssociationRefusal``, or `tls`. Senders can repeat that without end.
+    mutating func refusedClient(of source: String, _ reason: String)
 
     /// The connection that the source called `name` keeps is there, or has gone; `text` says so.
     mutating func connection(of name: String, _ change: ConnectionChange, _ text: String)
@@ -50,6 +57,9 @@ extension PayloadConsumer where Self: ~Copyable {
     /// What lasts as long as the process.
     package var sequences: SequenceBook { .ofProcess }
 
+    /// Keeps none.
+    package var positions: any PositionKeeper { NoPositions() }
+
     /// Has nothing to do now and then.
     package mutating func idled() {}
 
@@ -61,6 +71,9 @@ extension PayloadConsumer where Self: ~Copyable {
 
     /// Default: ignored.
     package mutating func noted(_ text: String) {}
+
+    /// Forgets it.
+    package mutating func refusedClient(of source: String, _ reason: String) {}
 
     /// Default: ignored.
     package mutating func connection(of name: String, _ change: ConnectionChange, _ text: String) {}

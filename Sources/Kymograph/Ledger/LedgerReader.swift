@@ -16,7 +16,9 @@ extension StoreReader {
             try reader.readWindows(db)
             try reader.readTallies(db)
             reader.readOpen()
-            return try reader.finish(db, isRunning: isRunning)
+            var report = try reader.finish(db, isRunning: isRunning)
+            report.topics = try LedgerReport.Topic.stored(db)
+            return report
         }
     }
 }

@@ -102,6 +102,8 @@ package struct LedgerReport: Encodable, Sendable {
     package var balance = LedgerBalance()
     /// Sources.
     package var sources: [Source] = []
+    /// Topics that the instance reads, and up to where the store has them.
+    package var topics: [Topic] = []
     /// Series in the span.
     package var series: [Series] = []
     /// By device whose mapping gives sequence numbers: how many of them, in the span, never came.
@@ -131,7 +133,7 @@ package struct LedgerReport: Encodable, Sendable {
     }
 
     private enum CodingKeys: String, CodingKey {
-        case from, to, balance, sources, series, sequenceGaps, missingFrames, lacking, windows, superseded
+        case from, to, balance, sources, topics, series, sequenceGaps, missingFrames, lacking, windows, superseded
         case retracted, missing
         case isComplete, completeness
     }
@@ -145,6 +147,7 @@ package struct LedgerReport: Encodable, Sendable {
         try container.encodeIfPresent(to, forKey: .to)
         try container.encode(balance, forKey: .balance)
         try container.encode(sources, forKey: .sources)
+        try container.encode(topics, forKey: .topics)
         try container.encode(series, forKey: .series)
         try container.encode(sequenceGaps, forKey: .sequenceGaps)
         try container.encode(missingFrames, forKey: .missingFrames)

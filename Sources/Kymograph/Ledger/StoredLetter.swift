@@ -47,11 +47,16 @@ package struct StoredLetter: Sendable {
     /// Whose the readings of that peer were when it came, where that was fixed.
     var fixedPatient: FixedPatient { sender.patient }
 
+    /// The device that the certificate of that peer's client named, where that said what it may bring.
+    var certifiedDevice: CertifiedDevice? { sender.device }
+
     /// The mapping that its request had chosen of those of its source; nil when all were tried.
     package var mappingName: IdentifierText? { sender.mapping }
 
     /// Who sent it, by the end of its details, which are looked at as bytes.
-    private var sender: (mapping: IdentifierText?, peer: IdentifierText?, patient: FixedPatient) {
+    private var sender:
+        (mapping: IdentifierText?, peer: IdentifierText?, patient: FixedPatient, device: CertifiedDevice?)
+    {
         typealias Parts = (before: ArraySlice<UInt8>, behind: ArraySlice<UInt8>)
         func ranges(of mark: String, _ text: ArraySlice<UInt8>) -> [Range<Int>] { text.ranges(of: Array(mark.utf8)) }
         func parts(_ text: ArraySlice<UInt8>, _ place: Range<Int>?) -> Parts? {
@@ -65,10 +70,10 @@ package struct StoredLetter: Sendable {
         let mapping = parts(rest, ranges(of: Peer.mappingText, rest).last).map {
             IdentifierText(utf8: Array($0.behind))
         }
-        guard let (name, patient) = listed.map({ FixedPatient.divided($0.behind) }) else {
-            return (mapping, nil, .unknown)
-        }
-        return (mapping, IdentifierText(utf8: Array(name)), patient)
+        guard let listed else { return (mapping, nil, .unknown, nil) }
+        let (described, device) = CertifiedDevice.divided(listed.behind)
+        let (name, patient) = FixedPatient.divided(described)
+        return (mapping, IdentifierText(utf8: Array(name)), patient, device)
     }
 
     /// Whether a list of peers has to say whose readings it may bring.

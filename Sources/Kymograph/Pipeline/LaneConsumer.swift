@@ -257,12 +257,18 @@ struct LaneConsumer: ~Copyable, PayloadConsumer {
 
     var sequences: SequenceBook { store?.queue.sequences ?? .ofProcess }
 
+    var positions: any PositionKeeper { store?.positions ?? NoPositions() }
+
     mutating func idled() {
         reporter.noteAlive()
         reporter.showDeadLetters()
     }
 
     mutating func noted(_ text: String) { reporter.note(text) }
+
+    mutating func refusedClient(of source: String, _ reason: String) {
+        reporter.note(PeerAudit.refusal(of: reason, source: source))
+    }
 
     mutating func connection(of name: String, _ change: ConnectionChange, _ text: String) {
         reporter.note(change.entry(of: name, text))

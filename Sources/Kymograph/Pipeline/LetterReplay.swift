@@ -38,7 +38,7 @@ package enum LetterReplay {
                 var source = known ?? PipelineSettings.Source(.standardInput(descriptor: file))
                 source.configuration = SourceConfiguration(.standardInput(descriptor: file))
                 if let peers = known?.configuration.peers {
-                    let former = FormerPeer(name: sender.peer, patient: sender.patient)
+                    let former = FormerPeer(name: sender.peer, patient: sender.patient, device: sender.device)
                     (source.configuration.peers, source.configuration.former) = (peers, former)
                 }
                 source.statedName = name
@@ -68,17 +68,18 @@ package enum LetterReplay {
     }
 
     /// What letters have in common that are mapped together: their source, the mapping that their requests had chosen
-    /// and, of a source with a list of peers, which of them brought them, and for whom.
+    /// and, of a source with a list of peers, which of them brought them, for whom, and by which device's certificate.
     private struct Sender: Hashable {
         var source: IdentifierText
         var mapping: IdentifierText?
         var peer: IdentifierText?
         var patient = FixedPatient.unknown
+        var device: CertifiedDevice?
 
         init(_ letter: StoredLetter, _ settings: PipelineSettings) {
             (source, mapping) = (IdentifierText(letter.source), letter.mappingName)
             guard source(of: settings)?.configuration.peers != nil else { return }
-            (peer, patient) = (letter.peerName, letter.fixedPatient)
+            (peer, patient, device) = (letter.peerName, letter.fixedPatient, letter.certifiedDevice)
         }
 
         /// Where they came from, if it is there.
@@ -174,7 +175,8 @@ extension StoredLetter {
     package func patientObstacle(_ settings: PipelineSettings, anyway: Bool) -> String? {
         guard kind == "payload", let peerName else { return nil }
         let lists = settings.listeningSources.filter { IdentifierText($0.name) == IdentifierText(source) }
-        let peer = lists.first?.configuration.peers?.current(note: { _ in }).peer(named: peerName)
+        let list = lists.first?.configuration.peers?.current(note: { _ in })
+        let peer = list?.peer(named: peerName, device: certifiedDevice)
         if let now = peer?.fixedPatient {
             guard fixedPatient.permits(now) else {
                 return "for whom its peer brings readings is not what it was when it came, or that is not known: name "

@@ -80,7 +80,7 @@ package struct LetterTrial {
     /// know.
     private func admission(of letter: StoredLetter, by source: PipelineSettings.Source) -> PeerAdmission? {
         let list = source.configuration.peers?.current(note: { _ in })
-        return letter.peerName.flatMap { list?.peer(named: $0)?.single }
+        return letter.peerName.flatMap { list?.peer(named: $0, device: letter.certifiedDevice)?.single }
     }
 
     /// Of a reading that was mapped before: it is filed for the patient that it got only if the map still says so, and

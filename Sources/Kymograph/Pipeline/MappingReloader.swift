@@ -226,7 +226,8 @@ final class MappingReloader: Sendable {
         stated.withLock { $0 = new }
         watch = fresh
         for line in sources.descriptions(plan.sources) { notes(.info("listening on \(line)")) }
-        notes(.info("SIGHUP: took over \(changes.all.map(\.text).joined(separator: ", "))"))
+        let names = changes.all.map(\.text).joined(separator: ", ")
+        notes(.deed(.settingsChanged, by: "", "SIGHUP: took over \(names)", level: .info))
         return true
     }
 
@@ -259,7 +260,8 @@ final class MappingReloader: Sendable {
     /// Loads the mappings of `next`, and puts both into use, with the sources of `plan`; false when they have errors.
     @discardableResult
     private func reload(_ cause: String, _ next: PipelineSettings, _ plan: Plan? = nil) -> Bool {
-        let (set, diagnostics) = ConfigurationLoader.checkMappings(next, continuing: mappings.current)
+        let former = mappings.current
+        let (set, diagnostics) = ConfigurationLoader.checkMappings(next, continuing: former)
         findings(diagnostics)
         guard let set else {
             if let plan { abandon(plan) }
@@ -277,6 +279,9 @@ final class MappingReloader: Sendable {
             LogEntry(
                 .info, "\(cause): loaded the mappings \(names) again; readings are mapped by them now",
                 fields: [("event", .text("reload.taken"))]))
+        for change in MappingDeeds.changes(from: former.files, to: set.files) {
+            notes(.deed(.mappingsChanged, by: "", "\(cause): \(change)", level: .info))
+        }
         return true
     }
 

@@ -21,4 +21,13 @@ enum PeerAudit {
         (entry.kind, entry.isFolded) = ("peer.refused \(source) \(reason.name) \(name ?? "")", true)
         control.note(entry)
     }
+
+    /// Says that a client of `source` has not shown who it is; `reason` is a name of a fixed list.
+    static func refusal(of reason: String, source: String) -> LogEntry {
+        var entry = LogEntry.deed(
+            .clientRefused, by: "", "\(source): a client that has not shown who it is was refused: \(reason)",
+            fields: [("source", .text(source)), ("reason", .text(reason))])
+        (entry.kind, entry.isFolded) = ("client.refused \(source) \(reason)", true)
+        return entry
+    }
 }

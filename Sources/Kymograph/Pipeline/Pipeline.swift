@@ -279,6 +279,7 @@ package final class Pipeline: Sendable {
         let admin = startAdmin(actions)
         defer { admin?.stop() }
         auditDelivery?.start()
+        audit?.record(.mappingsBegin, MappingDeeds.begin(mappings.current.files))
         stage?.start()
         outputs.start()
         startShards()

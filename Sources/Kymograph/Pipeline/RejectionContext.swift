@@ -16,6 +16,8 @@ struct RejectionContext {
     private(set) var peer: String?
     /// Whose the readings of that peer are.
     private var patient = FixedPatient.unknown
+    /// The device that its client's certificate names.
+    private var device: CertifiedDevice?
     /// The one mapping that the sender's request has chosen.
     private var mapping: IdentifierText?
 
@@ -34,7 +36,7 @@ struct RejectionContext {
     /// The sender is one of the list of peers, or nil, and has chosen `mapping` alone.
     mutating func admit(_ admission: PeerAdmission?, mapping: IdentifierText?) {
         (peer, patient) = (admission?.name, admission?.fixedPatient ?? .unknown)
-        self.mapping = mapping
+        (device, self.mapping) = (admission?.device, mapping)
     }
 
     /// What is known of a rejection: the rule, or the limit that no rule knows, and who sent the payload.
@@ -60,6 +62,6 @@ struct RejectionContext {
         let isKnown = peer != nil || mapping != nil
         guard let sender = sender?.text ?? (isKnown ? "it came again" : nil) else { return nil }
         return sender + (mapping.map { "\(Peer.mappingText)\($0)" } ?? "")
-            + (peer.map { "\(Peer.listedText)\($0)\(patient.text)" } ?? "")
+            + (peer.map { "\(Peer.listedText)\($0)\(patient.text)\(device?.text ?? "")" } ?? "")
     }
 }

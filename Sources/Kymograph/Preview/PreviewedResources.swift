@@ -41,7 +41,7 @@ struct PreviewedResources: ~Copyable {
         }
         for (name, _) in decider.takeCounts() { steps.append(RuleStep(rule: name, text: text(of: name))) }
         guard ruling.vetoed != .all else { return .vetoed }
-        guard ruling.patches != 0 else { return PreviewedResources.outcome(plain.view.array, isResource) }
+        guard !ruling.patches.isEmpty else { return PreviewedResources.outcome(plain.view.array, isResource) }
         var patched = ObservationEncoder(
             types: set.types, templates: decider.patched(set.fhirTemplates, by: ruling.patches), options: options,
             digest: .openSSL)

@@ -33,10 +33,17 @@ final class SearchDoor: AdminPages {
         }
     }
 
+    /// What the log and the audit say of a token that is none of `list`. Folded: whoever guesses can go on for ever.
+    private static func refusal(_ list: String) -> LogEntry {
+        var entry = LogEntry.deed(.clientRefused, by: "", "search: a request without a token of \(list) was refused")
+        (entry.kind, entry.isFolded, entry.isDeferred) = ("client.refused search", true, true)
+        return entry
+    }
+
     /// Says only that a token is wanted.
     private func refused(_ request: ReceivedRequest) -> HTTPReply {
         let isGiven = !request.values(of: "authorization").isEmpty
-        if isGiven { subject.notes(.warning("search: a request without a token of \(subject.peers.path) was refused")) }
+        if isGiven { subject.notes(Self.refusal(subject.peers.path)) }
         var reply = HTTPReply(401, "")
         reply.fields = [
             .init(name: "WWW-Authenticate", value: isGiven ? "Bearer error=\"invalid_token\"" : "Bearer")

@@ -28,6 +28,21 @@ extension LedgerBalance {
     /// Readings that have ended somewhere, or are in an open window.
     var accountedFor: Int { accepted + duplicate + conflict + retractions + open + rejected.values.reduce(0, +) }
 
+    /// Adds that of another store.
+    mutating func add(_ other: LedgerBalance) {
+        received += other.received
+        accepted += other.accepted
+        duplicate += other.duplicate
+        conflict += other.conflict
+        retractions += other.retractions
+        open += other.open
+        rejected.merge(other.rejected) { $0 + $1 }
+        onTheWay += other.onTheWay
+        lost += other.lost
+        isLostAtLeast = isLostAtLeast || other.isLostAtLeast
+        kernelDropped += other.kernelDropped
+    }
+
     /// The balance in one line.
     package var text: String {
         var text =

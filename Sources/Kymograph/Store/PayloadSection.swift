@@ -28,14 +28,15 @@ struct PayloadSection: Sendable {
 struct PayloadSectionWriter: ~Copyable {
     /// Bytes from which on a section should not wait for the end of its batch.
     static let much = 256 << 10
+    /// Series that most sections have at most.
+    private static let fewSeries = 64
 
     /// The readings of the payload that is being mapped, each with the place of its series.
     private var readings: [(series: Int, instant: Instant)] = []
-    private var places: [[UInt8]: Int] = [:]
-    /// By the places of series.
-    private var devices: [[UInt8]] = []
-    /// The key that was looked up last, and its place.
-    private var last: (key: [UInt8], place: Int) = ([], -1)
+    /// The places of series by their keys.
+    private var places = SeriesTable(capacity: PayloadSectionWriter.fewSeries)
+    /// By the places of series: its device, and the hours that it has readings of.
+    private var devices: [(device: [UInt8], hours: [Int64])] = []
     private var series = ByteWriter(capacity: 1_024)
     private var records = ByteWriter(capacity: 1_024)
     private var section = PayloadSection()
@@ -51,29 +52,18 @@ struct PayloadSectionWriter: ~Copyable {
 
     /// It has given a reading; `key` is its ``SeriesKey``, `type` the name of its type.
     mutating func note(_ key: ByteView, type: String, at instant: Instant) {
-        let place = place(of: key, type)
-        readings.append((place, instant))
+        readings.append((places.find(key) ?? introduce(key, type), instant))
     }
 
-    private mutating func place(of key: ByteView, _ type: String) -> Int {
-        if last.place >= 0, key.equals(last.key) { return last.place }
-        let bytes = key.array
-        let place = places[bytes] ?? introduce(bytes, type)
-        last = (bytes, place)
-        return place
-    }
-
-    private mutating func introduce(_ key: [UInt8], _ type: String) -> Int {
-        let place = places.count
-        places[key] = place
-        let identity = key.withByteView { SeriesKey.identity($0) }
-        devices.append(identity.device)
+    private mutating func introduce(_ key: ByteView, _ type: String) -> Int {
+        let identity = SeriesKey.identity(key)
+        devices.append((identity.device, []))
         for part in [
             Array(type.utf8), identity.device, identity.patient, identity.encounter, identity.correlation,
         ] {
             Self.append(part, to: &series)
         }
-        return place
+        return places.insert(key)
     }
 
     private static func append(_ part: [UInt8]?, to writer: inout ByteWriter) {
@@ -93,8 +83,14 @@ struct PayloadSectionWriter: ~Copyable {
         for (series, instant) in readings {
             Varint.append(UInt64(series), to: &records)
             Varint.append(Varint.zigzag(instant.nanoseconds &- received.nanoseconds), to: &records)
-            section.devices[devices[series], default: []].insert(PayloadSection.hour(of: instant))
+            note(PayloadSection.hour(of: instant), of: series)
         }
+    }
+
+    /// Nearly always it is the hour of the reading before.
+    private mutating func note(_ hour: Int64, of series: Int) {
+        if devices[series].hours.last == hour || devices[series].hours.contains(hour) { return }
+        devices[series].hours.append(hour)
     }
 
     /// What was collected; nil when that is nothing.
@@ -106,14 +102,14 @@ struct PayloadSectionWriter: ~Copyable {
         content.append(series.view)
         content.append(records.view)
         section.content = content.view.array
+        for (device, hours) in devices where !hours.isEmpty { section.devices[device, default: []].formUnion(hours) }
         return section
     }
 
     private mutating func reset() {
         section = PayloadSection()
-        places.removeAll(keepingCapacity: true)
+        if places.count > 0 { places = SeriesTable(capacity: Self.fewSeries) }
         devices.removeAll(keepingCapacity: true)
-        last = ([], -1)
         series.removeAll()
         records.removeAll()
     }

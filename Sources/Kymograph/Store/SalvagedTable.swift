@@ -58,9 +58,13 @@ struct SalvagedTable {
     /// The place of the body among the columns, after codec, key and checksum.
     var body: Int? { columns.contains("checksum") ? columns.firstIndex(of: "body") : nil }
 
-    /// Whether a row is one that a start can use: of sequence numbers, one that cannot be read lets no store open.
+    /// Whether a row is one that a start can use: of some tables, one that cannot be read lets no store open.
     func isUsable(_ values: [DatabaseValue]) -> Bool {
-        name != SequenceWindow.table || [KeyPrint: SequenceWindow].entry(values) != nil
+        switch name {
+        case SequenceWindow.table: [KeyPrint: SequenceWindow].entry(values) != nil
+        case TopicPosition.table: [TopicPartition: TopicPosition].entry(values) != nil
+        default: true
+        }
     }
 
     /// Whether a row's body is what was stored.

@@ -16,6 +16,8 @@ package final class Store: ShardStore {
     let pool: DatabasePool
     private let limits: Mutex<StoreSettings>
     let queue: StoreQueue
+    /// Up to where it has partitions of topics.
+    let positions: StorePositions
     let tail = OutboxTail()
     let book = LedgerBook()
     /// The clock of what it receives.
@@ -95,6 +97,7 @@ package final class Store: ShardStore {
         latestAtStart = facts.latestWindow.map { Instant(nanoseconds: $0) } ?? .distantPast
         queue = try StoreQueue()
         queue.sequences.restore(facts.sequences)
+        positions = StorePositions(facts.positions, queue)
         tail.begin(after: facts.lastBundle)
     }
 

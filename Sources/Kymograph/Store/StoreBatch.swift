@@ -92,6 +92,8 @@ struct StoreBatch: Sendable {
     var taken: [String: Set<String>] = [:]
     /// What keys of sealed datagrams have had.
     var sequences: [KeyPrint: SequenceWindow] = [:]
+    /// Up to where it has partitions of topics.
+    var positions: [TopicPartition: TopicPosition] = [:]
     /// Whether it has letters that a pause has put aside: they are kept, however many they are.
     var hasPutAside: Bool {
         deadLetters.contains { $0.reason == Rejection.typePaused.name || $0.reason == Rejection.sourcePaused.name }
@@ -111,6 +113,7 @@ struct StoreBatch: Sendable {
         hasTakenReceipts = hasTakenReceipts || later.hasTakenReceipts
         taken.merge(later.taken) { $0.union($1) }
         sequences.merge(later.sequences) { $1 }
+        positions.merge(later.positions) { $1 }
         byteCount += later.byteCount
     }
 
@@ -134,5 +137,6 @@ struct StoreBatch: Sendable {
     var isEmpty: Bool {
         units.isEmpty && settlements.isEmpty && deadLetters.isEmpty && tallies.isEmpty && damaged.isEmpty
             && letterChanges.isEmpty && !hasTakenReceipts && taken.isEmpty && payloads.isEmpty && sequences.isEmpty
+            && positions.isEmpty
     }
 }

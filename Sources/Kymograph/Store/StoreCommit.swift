@@ -126,6 +126,7 @@ struct StoreCommit: ~Copyable {
             try successes.note(batch.taken, among: mappings.current.types.map(\.name), now, db)
         }
         try batch.sequences.write(db)
+        try batch.positions.write(db)
         if batch.hasTakenReceipts { try Settlement.dropLines(takenBy: store.receiptProgress, db) }
         try trim(db)
         store.noteDropped(try retention.drop(store, now, db))

@@ -22,6 +22,8 @@ struct StoreFacts {
     var lost: LostReadings
     /// What keys of sealed datagrams have had.
     var sequences: [KeyPrint: SequenceWindow]
+    /// Up to where it has partitions of topics.
+    var positions: [TopicPartition: TopicPosition]
 
     /// Reads them.
     ///
@@ -40,6 +42,7 @@ struct StoreFacts {
         latestReceipt = try StoreCounts.latest(db)
         lost = try LostReadings(db)
         sequences = try .stored(db)
+        positions = try .stored(db)
         dropped = [:]
         for row in try Row.fetchAll(
             db, sql: "SELECT number, dropped_through FROM series WHERE dropped_through IS NOT NULL")

@@ -271,6 +271,9 @@ struct StoreSalvage {
             text += "; the sequence numbers of sealed datagrams are not all known, and old ones may be taken again: "
             text += "give their senders new keys"
         }
+        if torn.contains(TopicPosition.table) {
+            text += "; positions in topics are not all known: those of groups hold, and startAt where a group has none"
+        }
         return ([text] + migration.notes).joined(separator: "; ")
     }
 }

@@ -75,6 +75,19 @@ extension StoreSchema {
                 """)
     }
 
+    /// Up to where partitions of topics were read (``TopicPosition``), by what brokers call their cluster, by group and
+    /// topic. It is made besides the steps, too: programs that do not know it go by the positions of groups, and tell
+    /// these as they always did. `print` is of the record right before `next`.
+    static func keepPositions(_ db: Database) throws {
+        try db.execute(
+            sql: """
+                CREATE TABLE \(TopicPosition.table) (
+                    cluster TEXT NOT NULL, "group" TEXT NOT NULL, topic TEXT NOT NULL, partition INTEGER NOT NULL,
+                    next INTEGER NOT NULL, told INTEGER NOT NULL, telling INTEGER NOT NULL, print BLOB,
+                    PRIMARY KEY (cluster, "group", topic, partition)) WITHOUT ROWID
+                """)
+    }
+
     /// What is paused (``Pause``), and which dead letters that has put aside.
     private static func keepPauses(_ db: Database) throws {
         try db.execute(

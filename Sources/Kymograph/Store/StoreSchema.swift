@@ -28,6 +28,7 @@ enum StoreSchema {
             try writer.write { try keepPayloads($0) }
         }
         if try writer.read({ try !$0.tableExists(SequenceWindow.table) }) { try writer.write { try keepSequences($0) } }
+        if try writer.read({ try !$0.tableExists(TopicPosition.table) }) { try writer.write { try keepPositions($0) } }
         return outcome.withLock { $0 }
     }
 

@@ -20,6 +20,8 @@ package enum DeedKind: String, CaseIterable, Sendable {
     case sourcesRemove = "sources.remove"
     case pause
     case resume
+    /// `kymo reset`: the store is moved away or deleted.
+    case reset
     /// What a client of the search gets.
     case search
     /// `kymo tap --reveal`.
@@ -34,8 +36,22 @@ package enum DeedKind: String, CaseIterable, Sendable {
     case consoleDiscard = "console.discard"
     /// A mapping that is saved, by the digests of its files.
     case consoleSave = "console.save"
+    /// The mappings that an instance begins with, by the digests of their files.
+    case mappingsBegin = "mappings.begin"
+    /// Mappings of other content than before.
+    case mappingsChanged = "mappings.changed"
+    /// Settings that are taken over while an instance runs.
+    case settingsChanged = "settings.changed"
+    /// A patient map that is read again.
+    case patientsLoaded = "patients.loaded"
+    /// The same, with which readings of before would have been filed otherwise.
+    case patientsChanged = "patients.changed"
+    /// Rules that are read again.
+    case rulesLoaded = "rules.loaded"
     /// What a peer may not bring, or somebody who is none.
     case peerRefused = "peer.refused"
+    /// A client that has not shown who it is.
+    case clientRefused = "client.refused"
     /// Records that the trail itself has lost.
     case auditLost = "audit.lost"
 }

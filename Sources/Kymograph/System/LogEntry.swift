@@ -78,6 +78,13 @@ package struct LogEntry: Sendable {
         return entry
     }
 
+    /// The same, also for the audit: something was done, and nobody knows by whom.
+    func audited(as kind: DeedKind) -> LogEntry {
+        var entry = self
+        entry.deed = (kind, "")
+        return entry
+    }
+
     /// A change of the state `event` of `subject`, a sink or source; repeats of it are folded whatever their text is.
     static func change(
         _ level: LogLevel, _ event: String, _ subject: (name: String, value: String), _ text: String,

@@ -104,7 +104,7 @@ enum SourceRows {
     private static let topics: [Counter] = [
         .ofTopics(
             "kymo_source_records_missed_total", .counter, unit: "records",
-            "Records of a topic that could not be read, at most: it no longer had them",
+            "Records of a topic that were not read, at most: it no longer had them, or the position was set forward",
             [.ifAny(.topics, "missed records "), .ifAny(.source, ", missed records ")]
         ) { counts, _ in Int(counts.missedRecords) },
         .ofTopics(
@@ -118,7 +118,8 @@ enum SourceRows {
         ) { _, topic in topic.halted },
         .ofTopics(
             "kymo_source_topic_up", .gauge, unit: "sources",
-            "Whether records of a topic can come, of all partitions, and its group takes positions"
+            "Whether records of a topic can come, of all partitions, and its group takes positions, and those of no "
+                + "other client"
         ) { _, topic in topic.isUp ? 1 : 0 },
     ]
 

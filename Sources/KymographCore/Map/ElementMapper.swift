@@ -4,6 +4,10 @@ struct ElementMapper: ~Copyable {
     /// An array is mapped element by element if fewer bytes than these begin with it; 0 where that does not give the
     /// same.
     private let longest: Int
+    /// For each kind of template that takes readings back: names without which it matches nothing, as bits of
+    /// ``JSONScanner/nameMask``. An array with one that has them is mapped as a whole: what it takes back must be told
+    /// before its readings.
+    private let retractions: [UInt64]
     /// The place for the elements of such an array; made when the first one comes, and taken out while it is filled.
     private var pending: PendingElements?
 
@@ -14,8 +18,8 @@ struct ElementMapper: ~Copyable {
     init(_ code: FlatTemplates, in program: PathProgram, limits: ScanLimits, isOff: Bool) {
         longest =
             !isOff && limits.depth > 2 && code.areElementwise(in: program)
-                && !code.templates.contains(where: \.retracts)
             ? limits.values - ElementMapper.envelopeValues : 0
+        retractions = Set(code.templates.filter(\.retracts).map(\.requiredNames)).sorted()
     }
 
     /// Maps the array at `start` element by element, and gives its end; nil when there is none, or it must be mapped as
@@ -29,7 +33,8 @@ struct ElementMapper: ~Copyable {
         guard bytes[start] == UInt8(ascii: "["), bytes.count &- start < longest else { return nil }
         var pending = self.pending.take() ?? PendingElements()
         let end = ElementMapper.read(
-            bytes, from: start, known: &known, scanner: &templates.evaluator.paths.scanner, context, received,
+            bytes, from: start, known: &known, scanner: &templates.evaluator.paths.scanner, retractions, context,
+            received,
             into: &pending)
         let isWhole = end.map { ending.follows($0, in: bytes) } ?? false
         if isWhole {
@@ -50,18 +55,20 @@ struct ElementMapper: ~Copyable {
     }
 
     /// Reads the elements of the array at `start`, and gives its end; nil when it is not JSON, or has elements that
-    /// are no flat objects.
+    /// are no flat objects or may be `retractions`.
     private static func read(
         _ bytes: ByteView, from start: Int, known: inout KnownPayloads, scanner: inout JSONScanner,
-        _ context: borrowing SourceContext, _ received: Instant, into pending: inout PendingElements
+        _ retractions: [UInt64], _ context: borrowing SourceContext, _ received: Instant,
+        into pending: inout PendingElements
     ) -> Int? {
         pending.removeAll()
         var index = start
         while index < bytes.count, bytes[index] != UInt8(ascii: "]") {
             pending.start = JSONScanner.skipSpace(bytes, index &+ 1)
-            guard readElement(bytes, known: &known, scanner: &scanner, context, received, into: &pending) else {
-                return nil
-            }
+            guard
+                readElement(
+                    bytes, known: &known, scanner: &scanner, retractions, context, received, into: &pending)
+            else { return nil }
             index = JSONScanner.skipSpace(bytes, pending.end)
             guard index < bytes.count, bytes[index] == UInt8(ascii: ",") || bytes[index] == UInt8(ascii: "]") else {
                 return nil
@@ -70,10 +77,11 @@ struct ElementMapper: ~Copyable {
         return index < bytes.count ? index &+ 1 : nil
     }
 
-    /// Reads the element at the place where `pending` says, and notes its end; false when it is no flat object.
+    /// Reads the element at the place where `pending` says, and notes its end; false when it is no flat object, or may
+    /// be one of `retractions`. One of a known shape is a reading.
     @inline(__always)
     private static func readElement(
-        _ bytes: ByteView, known: inout KnownPayloads, scanner: inout JSONScanner,
+        _ bytes: ByteView, known: inout KnownPayloads, scanner: inout JSONScanner, _ retractions: [UInt64],
         _ context: borrowing SourceContext, _ received: Instant, into pending: inout PendingElements
     ) -> Bool {
         let start = pending.start
@@ -83,7 +91,9 @@ struct ElementMapper: ~Copyable {
                 bytes[start..<bytes.count], context: context, received: received, output: &pending)
         else {
             let end = try? scanner.scan(bytes, from: start)
-            guard let end, scanner.isFlatObject else { return false }
+            guard let end, scanner.isFlatObject, !retractions.contains(where: { scanner.nameMask & $0 == $0 }) else {
+                return false
+            }
             pending.close(at: end, isTaken: false)
             return true
         }
@@ -179,10 +189,13 @@ extension TemplateCode {
 
 extension FlatTemplates {
     /// Whether arrays of flat objects give what their elements give one by one. Where several templates give readings
-    /// of one type, those of the first one come first, of whichever elements they are.
+    /// of one type, those of the first one come first, of whichever elements they are. Templates that take readings
+    /// back must need a member, by whose absence arrays without retractions are told.
     func areElementwise(in program: PathProgram) -> Bool {
-        Set(templates.map(\.type)).count == templates.count
+        let readings = templates.filter { !$0.retracts }
+        return Set(readings.map(\.type)).count == readings.count
             && templates.allSatisfy { template in
+                guard !template.retracts else { return template.requiredNames != 0 }
                 let first = Int(template.firstValue)
                 let values = self.values[first..<first + Int(template.valueCount)]
                 return template.isElementwise(values, units: units, in: program)

@@ -78,6 +78,8 @@ package final class MappingSet: Sendable {
 
     /// The mappings' names, in the order given.
     package let mappings: [String]
+    /// Their files as they were read: which content it is that readings are mapped by.
+    package let files: [MappingFile]
     /// Types, joined over all mappings.
     package let types: [MeasurementType]
     /// FHIR template by type index; nil when the type has none.
@@ -94,10 +96,11 @@ package final class MappingSet: Sendable {
     let madeForms: [Int32]
 
     package init(
-        mappings: [String], types: [MeasurementType], fhirTemplates: [FHIRTemplate?], templates: [LinkedTemplate],
-        histories: [TypeHistory], packetForms: [PacketForm?], program: ExpressionProgram
+        mappings: [String], files: [MappingFile], types: [MeasurementType], fhirTemplates: [FHIRTemplate?],
+        templates: [LinkedTemplate], histories: [TypeHistory], packetForms: [PacketForm?], program: ExpressionProgram
     ) {
         self.mappings = mappings
+        self.files = files
         self.histories = histories
         self.packetForms = packetForms
         self.types = types
@@ -117,7 +120,7 @@ package final class MappingSet: Sendable {
         histories: [TypeHistory]
     ) {
         self.histories = histories
-        mappings = other.mappings
+        (mappings, files) = (other.mappings, other.files)
         packetForms = other.packetForms
         self.types = types
         self.fhirTemplates = fhirTemplates

@@ -118,6 +118,7 @@ struct MatchReader: ~Copyable {
         record.payloadBytes = payload.count
         // The id says which reading it is, whatever time it has.
         if payload.count > 0 { return record }
+        guard !match.template.timestamp.isAbsent else { throw match.failure(.ambiguousRetraction, .readingId) }
         let time = try readTimestamp(match, &evaluator, context)
         guard time.instant <= received.advanced(by: context.maxFuture) else {
             throw match.failure(.clockAhead, .timestamp)

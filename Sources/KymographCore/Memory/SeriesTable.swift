@@ -1,7 +1,7 @@
 /// Numbers byte strings densely in order of first appearance: series keys, device identifiers.
 ///
 /// Open addressing; keys lie one after the other in one buffer. Grows by doubling; never forgets.
-struct SeriesTable: ~Copyable {
+package struct SeriesTable: ~Copyable {
     struct Entry: BitwiseCopyable {
         var hash: UInt64
         var start: Int
@@ -14,9 +14,10 @@ struct SeriesTable: ~Copyable {
     private var entries: RawArray<Entry>
     private var text: ByteWriter
     /// Number of keys.
-    private(set) var count = 0
+    package private(set) var count = 0
 
-    init(capacity: Int = 1_024) {
+    /// A table that has room for `capacity` keys before it grows.
+    package init(capacity: Int = 1_024) {
         var size = 16
         while size < capacity * 2 { size *= 2 }
         entries = RawArray(repeating: Entry(hash: 0, start: 0, length: 0, number: SeriesTable.empty), count: size)
@@ -25,7 +26,7 @@ struct SeriesTable: ~Copyable {
 
     /// The number of `key`, or nil when it is new.
     @inline(__always)
-    func find(_ key: ByteView) -> Int? {
+    package func find(_ key: ByteView) -> Int? {
         let hash = SeriesTable.hash(key)
         var slot = Int(truncatingIfNeeded: hash) & (entries.count - 1)
         while true {
@@ -39,7 +40,7 @@ struct SeriesTable: ~Copyable {
     }
 
     /// Numbers a key that ``find(_:)`` does not know.
-    mutating func insert(_ key: ByteView) -> Int {
+    package mutating func insert(_ key: ByteView) -> Int {
         if (count + 1) * 2 > entries.count { grow() }
         let entry = Entry(
             hash: SeriesTable.hash(key), start: text.count, length: UInt32(key.count), number: UInt32(count))

@@ -4,7 +4,7 @@ package import KymographCore
 ///
 /// A template of the same `typeName` as one of the other mapping is changed member by member, as JSON Merge Patch does
 /// (RFC 7396): objects are merged, `null` removes a member, all else is replaced. Values are known by `valueName`.
-/// Other templates are added.
+/// A template that retracts changes one that does, and no other. Other templates are added.
 package struct MappingExtension {
     /// Which file of a mapping.
     package enum Kind {
@@ -56,7 +56,9 @@ package struct MappingExtension {
         var templates = base.field("template")?.elements ?? []
         for change in changes {
             let type = change.typeName ?? ""
-            let places = templates.indices.filter { templates[$0].typeName?.isCaseVariant(of: type) ?? false }
+            let places = templates.indices.filter {
+                templates[$0].retracts == change.retracts && templates[$0].typeName?.isCaseVariant(of: type) ?? false
+            }
             switch places.count {
             case 0 where change.field("templateType") == nil: refuse(change, unknown: type, templates, log: &log)
             case 0: templates.append(change)
@@ -95,6 +97,11 @@ package struct MappingExtension {
 }
 
 extension JSONNode {
+    /// Whether the template in the shell takes readings back.
+    fileprivate var retracts: Bool {
+        if case .bool(true)? = field("template")?.field("retracts")?.value { true } else { false }
+    }
+
     /// The shell with the type spelled as in `other`: another spelling would make other series of it.
     fileprivate func withTypeName(of other: JSONNode) -> JSONNode {
         guard var body = field("template"), let name = other.field("template")?.field("typeName") else { return self }

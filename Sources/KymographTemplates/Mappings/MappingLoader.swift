@@ -51,7 +51,7 @@ package struct MappingLoader {
         var loader = MappingLoader(defaultPeriod: defaultPeriod, measurementsOnly: measurementsOnly)
         for (index, mapping) in mappings.enumerated() { loader.add(mapping, index) }
         loader.checkRetractions(mappings)
-        let set = loader.link(mappings.map(\.name))
+        let set = loader.link(mappings)
         let failed = loader.diagnostics.contains { $0.severity == .error }
         guard !failed, former != nil || !stored.isEmpty else {
             return Result(set: failed ? nil : set, diagnostics: inFileOrder(loader.diagnostics))
@@ -207,7 +207,8 @@ package struct MappingLoader {
 
     // MARK: Linking
 
-    private func link(_ names: [String]) -> MappingSet {
+    private func link(_ mappings: [NamedMapping]) -> MappingSet {
+        let names = mappings.map(\.name)
         let linked = templates.map(\.sortedBySlot)
         let histories = drafts.indices.map { number in
             TypeHistory(
@@ -215,7 +216,8 @@ package struct MappingLoader {
                 meaning: TypeMeaning(drafts[number].fhir, linked.filter { $0.type == number }, mappings: names))
         }
         return MappingSet(
-            mappings: names, types: drafts.indices.map { type(drafts[$0], $0) }, fhirTemplates: drafts.map(\.fhir),
+            mappings: names, files: mappings.flatMap { [$0.device] + ($0.fhir.map { [$0] } ?? []) },
+            types: drafts.indices.map { type(drafts[$0], $0) }, fhirTemplates: drafts.map(\.fhir),
             templates: linked, histories: histories, packetForms: packetForms, program: program)
     }
 

@@ -87,6 +87,39 @@ import Testing
         #expect(sent > 0 && balance.received == sent && balance.accepted == sent && balance.isClosed)
     }
 
+    /// Slowloris: 1,000 connections that each drip a header or a body. A good client keeps its rate, which is that of an
+    /// instance without them.
+    @Test func drippingConnections() throws {
+        let quiet = try Door(TLSText.source("http", []), in: TemporaryFolder())
+        let door = try door([])
+        let drips = try (0..<1_000).map { number in
+            let connection = try RawConnection(port: door.port, from: UInt8(2 + number / 25))
+            _ = connection.sendUnread(Array(Crowd.requests[number % 2].utf8))
+            return connection
+        }
+        try Waiting.until("all were accepted") { try door.metric("kymo_source_connections_total") >= 1_000 }
+        let clients = [PostClient(quiet.address), PostClient(door.address)]
+        // The best of some rounds, in turn: others use the machine, too.
+        var best = [Duration.seconds(60), .seconds(60)]
+        for round in 0..<12 {
+            let request = PostClient.request(Readings.ndjson(Readings.heartRates(9_000, device: "watch-\(round)")))
+            for (place, client) in clients.enumerated() {
+                if place == 1 { for connection in drips { _ = connection.sendUnread([0x58]) } }
+                let start = ContinuousClock.now
+                let answer = try client.exchange(request)
+                best[place] = min(best[place], ContinuousClock.now - start)
+                #expect(answer?.body.hasPrefix("{\"received\":9000,\"rejectedCount\":0,") == true, "\(answer as Any)")
+            }
+        }
+        #expect(best[1] * 0.9 <= best[0], "\(best)")
+        for connection in drips { connection.receive() }
+        #expect(drips.count { !$0.hasEnded } >= 500, "those that drip a body have a minute")
+        for door in [quiet, door] {
+            let balance = try door.balance()
+            #expect(balance.accepted == 108_000 && balance.isClosed, "\(door.run.errorText)")
+        }
+    }
+
     /// Nobody's handshake keeps another one waiting.
     @Test func withTLS() throws {
         let authority = try TestAuthority()

@@ -92,6 +92,19 @@ import Testing
         #expect(balance.accepted == 10 && balance.duplicate == 10 && balance.isClosed)
     }
 
+    /// Devices that know an address alone say no server name (SNI), and others one that is not the certificate's.
+    @Test(arguments: [["-noservername"], ["-servername", "other.example"], ["-noservername", "-tls1_2"]])
+    func withoutAServerName(_ name: [String]) throws {
+        let door = try door("tcp")
+        let client = try door.tlsClient(authority, ["-verify_return_error"] + name)
+        client.write(Readings.ndjson(["{\"kymo\":\"ack\"}"] + Readings.heartRates(3)))
+        try Waiting.until("an acknowledgement; \(client.errorText)") {
+            String(decoding: client.output, as: UTF8.self).contains("{\"ack\":3}")
+        }
+        #expect(try door.metric("kymo_source_tls_failures_total") == 0)
+        #expect(try door.balance().accepted == 3)
+    }
+
     /// Whoever asks for another handshake within a connection, which costs the server far more than the client, gets none.
     @Test func noRenegotiation() throws {
         let door = try door("tcp")

@@ -99,6 +99,16 @@ import Testing
         try Waiting.until("two lines") { try door.metric("kymo_source_messages_total") == 2 }
         #expect(try door.authFailures() == ["certificate": 1])
         #expect(door.run.errorText.contains("which the list of peers does not know"), "\(door.run.errorText)")
+        // One of another authority, with which there is no TLS.
+        let elsewhere = try TestAuthority()
+        let unknown = try elsewhere.issue("gateway-3", hosts: "DNS:gateway-3.ward.example")
+        _ = try door.tlsClient(authority, ["-cert", unknown.certificate, "-key", unknown.key]).wait()
+        try Waiting.until("records of both") {
+            let trail = try Kymo.run(["audit", "--data", folder.file("data")]).text
+            return ["certificate", "tls"].allSatisfy {
+                trail.contains("a client that has not shown who it is was refused: \($0)")
+            }
+        }
         let balance = try door.balance()
         #expect(balance.received == 2 && balance.accepted == 1 && balance.rejected == 1 && balance.isClosed)
         #expect(door.run.errorText.contains("deviceNotAllowed 1"), "\(door.run.errorText)")

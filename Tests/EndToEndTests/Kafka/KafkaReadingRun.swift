@@ -11,6 +11,12 @@ struct KafkaReadingRun {
     init() throws { kafka = try KafkaRun() }
 
     var url: String { "kafka://\(kafka.brokers)/\(kafka.topic)" }
+
+    /// The topic is made again, with nothing in it, and the group has forgotten all; the URL of it.
+    func remake() throws -> String {
+        try kafka.ask("/remake")
+        return "kafka://\(try kafka.answer("/brokers"))/\(kafka.topic)"
+    }
     var folder: TemporaryFolder { kafka.folder }
 
     /// Writes the configuration: a source with `settings` besides the topic.
@@ -28,9 +34,11 @@ struct KafkaReadingRun {
             """)
     }
 
-    /// Stores `lines`: those of a device are in one partition, in their order.
-    func store(_ lines: [String], partition: (String) -> Int = Self.partition) throws {
-        try store(records: lines.map { "{\"partition\":\(partition($0)),\"value\":\(Self.quoted($0))}" })
+    /// Stores `lines`, made at the time `time` if it is not now: those of a device are in one partition, in their
+    /// order.
+    func store(_ lines: [String], time: Int? = nil, partition: (String) -> Int = Self.partition) throws {
+        let more = time.map { ",\"time\":\($0)" } ?? ""
+        try store(records: lines.map { "{\"partition\":\(partition($0)),\"value\":\(Self.quoted($0))\(more)}" })
     }
 
     /// Stores a record with `headers`, each with its value in hexadecimal digits, in the first partition.

@@ -99,6 +99,20 @@ import Testing
         #expect(!run.hasDumpedCore && !modes(folder.path).contains { $0.path.contains("core") })
     }
 
+    /// Keys are in pages that are never swapped, and without a key there are none.
+    @Test(arguments: [true, false]) func keysAreNotSwapped(isSealed: Bool) throws {
+        let key = folder.file("key")
+        #expect(try Kymo.run(["keys", "new", key]).end == .exit(0))
+        let run = try Kymo.start(
+            ["run", "--udp", "127.0.0.1:0", "--data", folder.file("data"), "--out", folder.file("out")]
+                + (isSealed ? ["--key-file", key] : []))
+        _ = try run.addresses()
+        let line = Files.text("/proc/\(run.pid)/status").split(separator: "\n").first { $0.hasPrefix("VmLck:") }
+        let locked = try #require(line?.split(separator: "\t").last?.split(separator: " ").first.flatMap { Int($0) })
+        #expect((locked > 0) == isSealed, "\(locked) kB")
+        #expect(try run.terminate().end == .exit(0))
+    }
+
     /// Whether a process that this one starts may have core files at all.
     private static let mayDump: Bool = {
         var limit = rlimit()

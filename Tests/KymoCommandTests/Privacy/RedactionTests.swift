@@ -99,8 +99,19 @@ import TrialSupport
             "status json": try said("status", "--format", "json"),
             "prometheus": try said("status", "--format", "prometheus"),
             "top": try said("top", "--once"), "dead": try said("dead"), "flush": try said("flush"),
-            "pause": try said("pause", "heartRate"), "sources": try said("sources"),
+            "pause": try said("pause", "heartRate"), "resume": try said("resume", "heartRate"),
+            "sources": try said("sources"), "ledger": try said("ledger"), "proof": try said("ledger", "--verify"),
+            "ledger json": try said("ledger", "--format", "json"), "query count": try said("query", "--count"),
+            "forget-lookups": try said("forget-lookups"),
         ]
+        // What was asked for is in the trail, and not for whom.
+        _ = try said("query", "--device", identifiers.device, "--patient", identifiers.patient)
+        _ = try said("export", "--patient", identifiers.patient)
+        _ = try said("dead", "show", "1")
+        texts["audit"] = try said("audit")
+        texts["audit ndjson"] = try said("audit", "list", "--format", "ndjson")
+        texts["audit events"] = try said("audit", "events") + said("audit", "verify")
+        texts["check"] = try check(configuration)
         texts["support"] = try support(folder, configuration)
         let done = try run.terminate()
         #expect(done.end == .exit(0), "\(done.error)")
@@ -138,6 +149,12 @@ import TrialSupport
             let text = (answer?.header ?? "") + (answer?.body ?? "")
             for identifier in identifiers.all { #expect(!text.contains(identifier), "\(identifier) in \(text)") }
         }
+    }
+
+    /// What a check of the configuration says.
+    private func check(_ configuration: String) throws -> String {
+        let done = try Kymo.run(["check", "--config", configuration])
+        return done.text + done.error
     }
 
     /// All that is in an archive for helpers.

@@ -7,7 +7,9 @@ struct SealedRun {
     let isSealed: Bool
 
     /// What only the readings of this run have, in the store, in outputs and in dead letters.
-    static let needles = ["seeded-device-7731", "seeded-payload-9942", "431.25"]
+    static let needles = [
+        "seeded-device-7731", "seeded-patient-5521", "seeded-encounter-6613", "seeded-payload-9942", "431.25",
+    ]
 
     init(isSealed: Bool) throws {
         self.isSealed = isSealed
@@ -31,6 +33,7 @@ struct SealedRun {
                 ? #"{"deviceId":"seeded-payload-9942","note":"no reading"}"#
                 : Readings.heartRate(second: index, value: 60 + index % 40, device: "seeded-device-7731")
                     .replacing(#""value":\#(60 + index % 40)"#, with: #""value":431.25"#)
+                    .replacing("{", with: #"{"patientId":"seeded-patient-5521","encounterId":"seeded-encounter-6613","#)
         }
     }
 

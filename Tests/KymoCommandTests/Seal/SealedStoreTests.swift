@@ -65,6 +65,23 @@ import Testing
         #expect(try run.content(run.letters).contains(0x0A))
     }
 
+    /// What a server has answered names readings, too.
+    @Test(arguments: [true, false]) func receiptsAreSealed(isSealed: Bool) throws {
+        let run = try SealedRun(isSealed: isSealed)
+        let server = try EchoingServer()
+        let receipts = run.folder.file("receipts")
+        run.folder.write("kymo.yaml", "server: {url: '\(server.url)', identity: create}\nreceipts: \(receipts)\n")
+        // A server takes bundles alone.
+        let arguments = run.arguments("--stdin").filter { $0 != "--format" && $0 != "ndjson" }
+        let done = try Kymo.run(arguments, input: .bytes(Readings.ndjson(SealedRun.lines(20))))
+        #expect(done.end == .exit(0), "\(done.error)")
+        let name = try #require(Files.names(receipts).first)
+        let lines = String(decoding: try run.content("\(receipts)/\(name)"), as: UTF8.self).split(separator: "\n")
+        #expect(!lines.isEmpty && name.hasSuffix(".sealed") == isSealed, "\(name)")
+        let found = run.found().filter { $0.hasPrefix("receipts/") }
+        #expect(found.isEmpty == isSealed, "\(found)")
+    }
+
     /// Nothing is touched, whatever is asked.
     @Test func withoutTheRightKey() throws {
         let (sealed, plain) = (try SealedRun(isSealed: true), try SealedRun(isSealed: false))

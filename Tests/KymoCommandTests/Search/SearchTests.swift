@@ -149,7 +149,39 @@ import TrialSupport
         #expect(try run.run.terminate().end == .exit(0))
     }
 
-    /// The newest version alone, and the one that was taken back as the store has it.
+    /// A reading that was taken back leaves its window `amended`; one without others stays as `entered-in-error`, as
+    /// docs/search.md says: with its identity, and without a value.
+    @Test func takenBack() throws {
+        let stored = StoredRun()
+        func reading(_ id: String, minute: Int) -> String {
+            """
+            {"deviceId":"w1","patientId":"p1","type":"heartRate","timestamp":"2026-03-01T08:0\(minute):00Z",\
+            "value":7\(minute),"unit":"/min","id":"\(id)"}
+            """
+        }
+        try stored.run([
+            reading("a", minute: 0), reading("b", minute: 1),
+            reading("c", minute: 1).replacing(":00Z", with: ":30Z"), reading("d", minute: 3),
+        ])
+        let before = try SearchedRun(stored)
+        let first = try before.all("_sort=date")
+        #expect(first.map { $0["status"]?.text } == ["final", "final", "final"])
+        #expect(try before.run.terminate().end == .exit(0))
+        try stored.run(["a", "c"].map { "{\"deviceId\":\"w1\",\"deleted\":\"heartRate\",\"id\":\"\($0)\"}" })
+        let run = try SearchedRun(stored)
+        let found = try run.all("_sort=date")
+        #expect(found.map(\.id) == first.map(\.id))
+        #expect(found.map { $0["status"]?.text } == ["entered-in-error", "amended", "final"])
+        #expect(found[0]["valueQuantity"] == nil && found[0]["component"] == nil && found[0]["subject"] != nil)
+        #expect(try run.all("status=entered-in-error").map(\.id) == [found[0].id])
+        #expect(try run.all("status=amended").map(\.id) == [found[1].id])
+        #expect(try run.all("status=final").map(\.id) == [found[2].id])
+        let read = try run.get("Observation/\(found[0].id)")
+        #expect(read.status == 200 && read.header.contains("ETag: W/\"2\""), "\(read.header)")
+        #expect(try run.run.terminate().end == .exit(0))
+    }
+
+    /// The newest version alone.
     @Test func versions() throws {
         let stored = StoredRun()
         try stored.run((0..<3).map { WardReadings.heartRate(1, minute: $0) })

@@ -118,6 +118,14 @@ import Testing
         for (tag, count) in [("research", 2), ("urn:study|research", 2), ("study", 0)] {
             let query = try Kymo.run(["query", "--data", run.data, "--tag", tag] + mapping)
             #expect(query.end == .exit(0) && query.lines.count == count, "\(tag): \(query.text) \(query.error)")
+            let counted = try Kymo.run(["query", "--data", run.data, "--count", "--tag", tag] + mapping)
+            let numbers = try JSONTree(parsing: counted.output)
+            #expect(numbers["readings"]?.integer == count, "\(counted.text)")
+            let exported = try Kymo.run(["export", "--data", run.data, "--tag", tag] + mapping)
+            #expect(exported.end == .exit(0) && exported.lines == query.lines, "\(tag): \(exported.error)")
+            let csv = try Kymo.run(["export", "--data", run.data, "--format", "csv", "--tag", tag] + mapping)
+            // A line of names comes first.
+            #expect(csv.end == .exit(0) && csv.lines.count == count + 1, "\(tag): \(csv.text) \(csv.error)")
         }
         // A reading may have the tag whatever the templates say: what cannot be written is there.
         let unfit = try run.command("query", "--tag", "research")

@@ -35,8 +35,21 @@ struct CollectingOutput: ~Copyable, MeasurementOutput {
     /// Whether readings that fit in registers may come that way.
     var takesPlain = true
     private(set) var plainReadings = 0
+    /// Device and type of what was taken back.
+    private(set) var retractions: [String] = []
+    /// Whether a document has told a retraction behind readings of its own.
+    private(set) var hasLateRetraction = false
 
     init(_ set: MappingSet) { self.set = set }
+
+    mutating func retract(
+        _ record: KymographCore.Measurement, payload: ByteView, key: ByteView, template: Int32
+    ) -> Rejection? {
+        let identity = SeriesKey.identity(key)
+        retractions.append("\(set.types[identity.type].name) of \(String(decoding: identity.device, as: UTF8.self))")
+        hasLateRetraction = hasLateRetraction || !readings.isEmpty
+        return nil
+    }
 
     mutating func accept(
         _ measurement: KymographCore.Measurement, payload: ByteView, key: ByteView, template: Int32

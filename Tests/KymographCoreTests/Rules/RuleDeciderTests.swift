@@ -75,8 +75,10 @@ import Testing
 
     private final class Agreeing: EntryInterceptor {
         let name = "agreeing"
+        let patches: [EntryPatch] = []
 
         func vetoes(_ resource: ByteView) -> Bool { false }
+        func patches(for resource: ByteView) -> UInt64? { 0 }
     }
 
     /// What nobody can look at is not sent, although the program would veto nothing.

@@ -29,13 +29,40 @@ import Testing
         }
     }
 
-    private func letter(_ peer: String, _ patient: FixedPatient) -> StoredLetter {
+    private func letter(_ peer: String, _ patient: FixedPatient, _ device: CertifiedDevice? = nil) -> StoredLetter {
         StoredLetter(
             Row([
                 "number": 1, "at": 0, "kind": "payload", "reason": "noTemplate", "source": "ward", "replayed": nil,
-                "detail": "at byte 1; sent by 10.0.0.1:1, for the mapping a, the peer \(peer)\(patient.text)",
+                "detail": "at byte 1; sent by 10.0.0.1:1, for the mapping a, the peer \(peer)\(patient.text)"
+                    + (device?.text ?? ""),
                 "codec": 0, "key_id": 0, "checksum": 0, "body": Data(),
             ]))
+    }
+
+    /// What dead letters keep of a certificate's device is exactly what it was, whatever is in it and before it.
+    @Test func aCertifiedDeviceIsKeptInFull() throws {
+        let mark = ", by its certificate's commonName x"
+        let texts = ["pump-3-1", "PUMP-3-1", "%41", "A", " ", mark, ", of the patient x", "é", "e\u{301}"]
+        var all: [CertifiedDevice?] = [nil]
+        for kind in CertifiedDevice.kinds { all += texts.map { CertifiedDevice(kind, Array($0.utf8)) } }
+        #expect(all.count { $0 == nil } == 1)
+        for name in ["anna", mark, ", of the patient p-1"] {
+            for patient in [FixedPatient.absent, .patient(Array(mark.utf8))] {
+                for device in all {
+                    let found = letter(name, patient, device)
+                    #expect(
+                        found.peerName == IdentifierText(name) && found.certifiedDevice == device, "\(found.detail)")
+                    #expect(found.fixedPatient == patient && found.mappingName == "a", "\(found.detail)")
+                }
+            }
+        }
+        for bytes in [[], [0], Array("*".utf8), Array("pump-*".utf8), [0xFF], Array("a\nb".utf8)] {
+            #expect(CertifiedDevice(.commonName, bytes) == nil, "\(bytes)")
+        }
+        #expect(CertifiedDevice(.mail, Array("a@b".utf8)) == nil)
+        for text in ["\(mark) ", ", by its certificate's commonName ", ", by its certificate's x y"] {
+            #expect(CertifiedDevice.divided(Array(text.utf8)[...]).device == nil, "\(text)")
+        }
     }
 
     /// A name with the text in it that stands before names is that of no other peer.

@@ -3,13 +3,13 @@ import Glibc
 
 /// By what a certificate names its owner.
 enum CertificateNames {
-    /// The common name of `certificate`, and its subject alternative names of hosts, of mail and as URI (RFC 5280,
-    /// sections 4.1.2.6 and 4.2.1.6). None with a zero byte, which could be another name's end.
+    /// The common names and serial numbers of the subject of `certificate`, and its subject alternative names of hosts,
+    /// of mail and as URI (RFC 5280, sections 4.1.2.6 and 4.2.1.6): all that there are, unreadable ones among them.
     @unsafe
-    static func of(_ certificate: OpaquePointer) -> [String] {
+    static func of(_ certificate: OpaquePointer) -> [CertificateName] {
         // Safe: the caller keeps the certificate for the call.
-        let names = unsafe commonNames(certificate) + alternativeNames(certificate)
-        return names.filter { !$0.utf8.contains(0) }
+        unsafe subjectNames(certificate, NID_commonName, .commonName)
+            + subjectNames(certificate, NID_serialNumber, .serialNumber) + alternativeNames(certificate)
     }
 
     /// The hosts and numeric addresses that `certificate` is for: the first `most` subject alternative names, of which
@@ -29,31 +29,47 @@ enum CertificateNames {
     }
 
     @unsafe
-    private static func commonNames(_ certificate: OpaquePointer) -> [String] {
-        var (found, place): ([String], Int32) = ([], -1)
+    private static func subjectNames(
+        _ certificate: OpaquePointer, _ attribute: Int32, _ kind: CertificateName.Kind
+    ) -> [CertificateName] {
+        var (found, place): ([CertificateName], Int32) = ([], -1)
         while true {
             // Safe: the entries belong to the certificate; the text is copied and freed.
             guard let subject = unsafe X509_get_subject_name(certificate) else { return found }
-            place = unsafe X509_NAME_get_index_by_NID(subject, NID_commonName, place)
+            place = unsafe X509_NAME_get_index_by_NID(subject, attribute, place)
             guard place >= 0, let entry = unsafe X509_NAME_get_entry(subject, place) else { return found }
             var text: UnsafeMutablePointer<UInt8>?
             let count = unsafe ASN1_STRING_to_UTF8(&text, X509_NAME_ENTRY_get_data(entry))
-            guard count >= 0, let text = unsafe text else { continue }
+            guard count >= 0, let text = unsafe text else {
+                found.append(CertificateName(kind, nil))
+                continue
+            }
             defer { unsafe CRYPTO_free(text, "", 0) }
-            let bytes = unsafe UnsafeBufferPointer(start: text, count: Int(count))
-            if let name = unsafe String(validating: bytes, as: UTF8.self) { found.append(name) }
+            found.append(
+                CertificateName(kind, found: unsafe Array(UnsafeBufferPointer(start: text, count: Int(count)))))
         }
     }
 
     @unsafe
-    private static func alternativeNames(_ certificate: OpaquePointer) -> [String] {
+    private static func alternativeNames(_ certificate: OpaquePointer) -> [CertificateName] {
         guard let names = unsafe kymo_tls_names(certificate) else { return [] }
         defer { unsafe kymo_tls_names_free(names) }
         return unsafe (0..<kymo_tls_name_count(names)).compactMap { index in
-            var count: Int32 = 0
+            var (count, type): (Int32, Int32) = (0, 0)
             // Safe: the text belongs to the names.
-            guard let text = unsafe kymo_tls_name(names, index, &count) else { return nil }
-            return unsafe String(validating: UnsafeBufferPointer(start: text, count: Int(count)), as: UTF8.self)
+            guard let text = unsafe kymo_tls_name(names, index, &count, &type), let kind = kind(type) else {
+                return nil
+            }
+            return CertificateName(kind, found: unsafe Array(UnsafeBufferPointer(start: text, count: Int(count))))
+        }
+    }
+
+    private static func kind(_ type: Int32) -> CertificateName.Kind? {
+        switch type {
+        case GEN_DNS: .dnsName
+        case GEN_URI: .uri
+        case GEN_EMAIL: .mail
+        default: nil
         }
     }
 }

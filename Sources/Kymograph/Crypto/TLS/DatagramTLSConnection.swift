@@ -140,7 +140,7 @@ final class DatagramTLSConnection {
     // MARK: Who it is
 
     /// The names in the certificate that the client has shown, and that was found good; none without one.
-    var clientNames: [String] {
+    var clientNames: [CertificateName] {
         // Safe: the certificate lives as long as the connection, and that as long as this.
         let connection = unsafe kymo_dtls_connection(one)
         guard let certificate = unsafe SSL_get0_peer_certificate(connection),

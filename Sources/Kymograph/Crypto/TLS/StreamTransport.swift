@@ -35,7 +35,7 @@ enum StreamTransport {
     }
 
     /// Names in the certificate of the other side.
-    var peerNames: [String] {
+    var peerNames: [CertificateName] {
         switch self {
         case .plain: []
         case .tls(let connection): connection.clientNames

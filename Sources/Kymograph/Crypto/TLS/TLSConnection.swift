@@ -170,7 +170,7 @@ final class TLSConnection {
     // MARK: Who it is
 
     /// The names in the certificate that the client has shown, and that was found good; none without one.
-    var clientNames: [String] {
+    var clientNames: [CertificateName] {
         // Safe: the certificate lives as long as the connection.
         guard isEstablished, let certificate = unsafe SSL_get0_peer_certificate(connection),
             unsafe SSL_get_verify_result(connection) == Int(X509_V_OK)

@@ -1,5 +1,6 @@
 import CKafka
 import Glibc
+import KymographCore
 
 /// A consumer of librdkafka for one topic, in a group that keeps positions and deals out nothing.
 ///
@@ -56,6 +57,12 @@ import Glibc
         return Int(count)
     }
 
+    var cluster: IdentifierText {
+        var text = [CChar](repeating: 0, count: 256)
+        unsafe kymo_kafka_cluster(consumer, &text, text.count)
+        return IdentifierText(utf8: text.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) })
+    }
+
     func positions(in partitions: [Int32], milliseconds: Int32) throws(KafkaFault) -> [RecordPosition] {
         let nowhere = Int64(KYMO_KAFKA_NOWHERE)
         var all = partitions.map { kymo_kafka_position(partition: $0, offset: nowhere) }
@@ -86,16 +93,16 @@ import Glibc
         defer { unsafe kymo_kafka_record_free(&record) }
         let (error, partition, offset) = unsafe (record.error, record.partition, record.offset)
         guard error == 0 else { return .fault(partition: partition, KafkaLibrary.fault(error)) }
-        return .record(RecordPosition(partition: partition, offset: offset), unsafe content(of: record))
+        var whole = unsafe TopicRecord(
+            value: Self.copy(record.value), key: Self.copy(record.key),
+            milliseconds: record.milliseconds < 0 ? nil : record.milliseconds)
+        if envelope != nil { whole.headers = unsafe Self.headers(of: record) }
+        return .record(RecordPosition(partition: partition, offset: offset), whole, content(of: whole))
     }
 
-    private func content(of record: kymo_kafka_record) -> RecordContent {
-        let value = unsafe Self.copy(record.value)
-        guard envelope != nil else { return value.map { .payload($0) } ?? .nothing }
-        let whole = unsafe TopicRecord(
-            value: value, key: Self.copy(record.key), headers: Self.headers(of: record),
-            milliseconds: record.milliseconds < 0 ? nil : record.milliseconds)
-        return envelope?.content(of: whole) ?? .nothing
+    private func content(of record: TopicRecord) -> RecordContent {
+        guard envelope != nil else { return record.value.map { .payload($0) } ?? .nothing }
+        return envelope?.content(of: record) ?? .nothing
     }
 
     /// The headers of a record, but no more than may be read; nil when they are damaged.

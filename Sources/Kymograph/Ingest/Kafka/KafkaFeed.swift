@@ -11,6 +11,8 @@ final class KafkaFeed: Sendable {
     private struct Shared {
         /// The socket that the lane reads, while the thread has none.
         var waiting: SocketPair?
+        /// What keeps positions of the topic.
+        var keeper: any PositionKeeper = NoPositions()
         var isClosed = false
         var hasThread = false
         var hasEnded = false
@@ -48,14 +50,14 @@ final class KafkaFeed: Sendable {
 
     // MARK: For the lane
 
-    /// Opens the socket of which the lane reads frames, and begins to read the topic.
+    /// Opens the socket of which the lane reads frames, and begins to read the topic; `keeper` keeps how far that is.
     ///
     /// - Throws: ``SourceError`` when the process has no descriptor left.
-    func open() throws(SourceError) -> Descriptor {
+    func open(keeping keeper: any PositionKeeper) throws(SourceError) -> Descriptor {
         let pair = try SocketPair(for: name)
         let startsThread = shared.withLock { shared in
             shared.waiting?.program.close()
-            shared.waiting = pair
+            (shared.waiting, shared.keeper) = (pair, keeper)
             defer { shared.hasThread = true }
             return !shared.hasThread
         }
@@ -147,7 +149,8 @@ final class KafkaFeed: Sendable {
         _ conversation: inout LaneConversation, _ places: inout KafkaPlaces, _ hasBegun: inout Bool
     ) throws(KafkaFault) {
         let session = KafkaSession(
-            reading, topic: topic, into: conversation.frames, by: try make(bell.raw), from: places)
+            reading, topic: topic, into: conversation.frames, by: try make(bell.raw), from: places,
+            keeping: shared.withLock { $0.keeper })
         defer {
             places = session.places
             publish(session)

@@ -11,14 +11,20 @@ struct KafkaPlaces {
     /// Those from which records are taken, and the next one of each.
     var positions: [RecordPosition] {
         readers.values.filter { !$0.isHalted && !questions.has($0.number) }.sorted { $0.number < $1.number }
-            .map { RecordPosition(partition: $0.number, offset: $0.next) }
+            .map { RecordPosition(partition: $0.number, offset: $0.from) }
     }
 
-    /// Whether a record is one that is to be taken, and was not before; it is taken now.
-    mutating func take(_ position: RecordPosition) -> Bool {
-        guard !questions.has(position.partition) else { return false }
-        return readers[position.partition]?.take(position.offset) ?? false
+    /// Partitions of which others tell positions.
+    var contested: [Int32] { readers.values.filter(\.telling.isContested).map(\.number).sorted() }
+
+    /// Takes a record that has come, unless it was read before.
+    mutating func take(_ position: RecordPosition, _ record: TopicRecord) -> PartitionReader.Taking {
+        guard !questions.has(position.partition) else { return .passed }
+        return readers[position.partition]?.take(position.offset, record) ?? .passed
     }
+
+    /// Makes the last record of each partition one that can be known again.
+    mutating func close() { for number in readers.keys { readers[number]?.close() } }
 
     /// Goes on with another consumer.
     mutating func rewind() { for number in readers.keys { readers[number]?.rewind() } }

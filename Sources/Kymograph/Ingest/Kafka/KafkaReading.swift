@@ -2,7 +2,7 @@ import KymographCore
 
 /// What is read of a topic, and from where.
 package struct KafkaReading: Hashable, Sendable {
-    /// Where a partition is read from of which the group has no position.
+    /// Where a partition is read from of which neither the group nor the store has a position.
     package enum Beginning: Hashable, Sendable {
         /// At the first record that it has.
         case earliest

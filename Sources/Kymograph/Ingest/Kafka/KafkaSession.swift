@@ -16,41 +16,50 @@ final class KafkaSession {
     private static let (commitInterval, questionInterval, quietInterval, growthInterval) = (
         Duration.seconds(1), Duration.seconds(1), Duration.seconds(10), Duration.seconds(60)
     )
+    /// How often the group is asked whether it has what it was told.
+    private static let foreignInterval = Duration.seconds(60)
     /// How often the group is told positions that it knows: brokers forget those of a group that is silent for days
     /// (`offsets.retention.minutes`).
     private static let reminderInterval = Duration.seconds(3_600)
 
-    private let reading: KafkaReading
-    private let topic: String
-    private let consumer: any RecordConsumer
+    let reading: KafkaReading
+    let topic: String
+    let consumer: any RecordConsumer
     private let frames: FrameQueue
+    /// What outlasts the process.
+    let keeper: any PositionKeeper
     /// Where it is.
-    private(set) var places: KafkaPlaces
+    var places: KafkaPlaces
     private var quiet = QuietPartitions()
-    private var health: TopicHealth
-    private var lastCommit, lastQuestion, lastQuiet, lastGrowth, lastReminder: ContinuousClock.Instant
+    var health: TopicHealth
+    private var lastCommit, lastQuestion, lastQuiet, lastGrowth, lastReminder, lastForeign: ContinuousClock.Instant
     /// Whether what is read has changed, and the consumer is to be told.
     private var wantsReading = false
-    private var notices: [KafkaNotice] = []
+    var notices: [KafkaNotice] = []
     /// What brokers said while nobody answered.
     private var heard: KafkaFault?
     /// Records that no broker has any more, and that nobody was told of.
     private var missed: UInt64 = 0
     /// Whether the consumer may have more.
     private(set) var hasMore = false
+    /// What the store was told last; nil when that is durable, and the group was told.
+    var unkept: Int?
     /// Positions that the group was told, and has not answered.
-    private var unanswered = 0
+    var unanswered = 0
 
-    /// Reads `topic` by `consumer` into `frames`. Goes on in the partitions of `places`, where all is durable.
+    /// Reads `topic` by `consumer` into `frames`. Goes on in the partitions of `places`, where all is durable, and has
+    /// `keeper` keep how far that is.
     init(
         _ reading: KafkaReading, topic: String, into frames: FrameQueue, by consumer: any RecordConsumer,
-        from places: KafkaPlaces = KafkaPlaces(), at now: ContinuousClock.Instant = .now
+        from places: KafkaPlaces = KafkaPlaces(), keeping keeper: any PositionKeeper = NoPositions(),
+        at now: ContinuousClock.Instant = .now
     ) {
         (self.reading, self.topic, self.frames, self.consumer) = (reading, topic, frames, consumer)
-        self.places = places
+        (self.places, self.keeper) = (places, keeper)
         self.places.rewind()
         health = TopicHealth(group: reading.group)
         (lastCommit, lastQuestion, lastQuiet, lastGrowth, lastReminder) = (now, now, now, now, now)
+        lastForeign = now
     }
 
     // MARK: Beginning
@@ -60,9 +69,11 @@ final class KafkaSession {
     /// - Throws: ``KafkaFault`` with why it cannot be; it may be tried again.
     func begin(at now: ContinuousClock.Instant = .now) throws(KafkaFault) {
         do throws(KafkaFault) {
-            let wanted = try wanted(of: try consumer.partitions(milliseconds: Self.patience))
+            let count = try consumer.partitions(milliseconds: Self.patience)
+            let wanted = try wanted(of: count)
             let isNew = places.isEmpty
             try ask(of: wanted)
+            leave(count, wanted)
             let fault = examineAll(now)
             if places.readers.isEmpty, let fault { throw fault }
             if isNew, reading.beginning == .latest { try holdBeginning(now) }
@@ -84,20 +95,18 @@ final class KafkaSession {
 
     /// Has the group take where it begins, before anything comes behind that: the next start would begin later.
     private func holdBeginning(_ now: ContinuousClock.Instant) throws(KafkaFault) {
-        commit(now)
+        keep(now)
         var last: KafkaFault?
-        for _ in 0..<Self.patience / 10 where unanswered > 0 {
+        for _ in 0..<Self.patience / 10 where unanswered > 0 || unkept != nil {
             let news = consumer.look()
-            unanswered -= news.committed.count
-            for (position, fault) in news.committed where fault != nil {
-                places.readers[position.partition]?.refused(position.offset)
-                last = fault
-            }
-            if unanswered > 0 { Wait.milliseconds(10) }
+            answer(news)
+            last = news.committed.compactMap(\.fault).last ?? last
+            if unkept != nil { tellKept(now) }
+            if unanswered > 0 || unkept != nil { Wait.milliseconds(10) }
         }
-        guard unanswered > 0 || last != nil else { return }
-        let why = last?.message ?? "it does not answer"
-        (places, unanswered) = (KafkaPlaces(), 0)
+        guard unanswered > 0 || unkept != nil || last != nil else { return }
+        let why = last?.message ?? (unkept == nil ? "it does not answer" : "the store takes none")
+        (places, unanswered, unkept) = (KafkaPlaces(), 0, nil)
         throw KafkaFault(
             .unable, "the group \(reading.group) takes no position, without which startAt: latest is lost: \(why)")
     }
@@ -109,17 +118,21 @@ final class KafkaSession {
         throw KafkaFault(.unfit, "the topic has \(count) partitions, from 0 on, and partitions names \(absent)")
     }
 
-    /// Asks for the group's positions in those of `numbers` that are not known.
+    /// Asks for the positions in those of `numbers` that are not known.
     private func ask(of numbers: [Int32]) throws(KafkaFault) {
         let strangers = numbers.filter { places.readers[$0] == nil && !places.questions.has($0) }
         guard !strangers.isEmpty else { return }
-        let known = try consumer.positions(in: strangers, milliseconds: Self.patience)
+        let told = try consumer.positions(in: strangers, milliseconds: Self.patience)
+        let kept = keeper.positions(of: name)
         // What a group that has read before has not seen is to be read, and not passed over.
-        let isNew = known.isEmpty && places.isEmpty
+        let isNew = told.isEmpty && places.isEmpty && kept.isEmpty
+        if isNew, keeper.knowsOthers(than: name) { noteOtherCluster() }
         for number in strangers {
             places.questions.add(
-                number, known: known.first { $0.partition == number }?.offset,
-                beginning: isNew ? reading.beginning : .earliest)
+                number,
+                PartitionStart.Known(
+                    group: told.first { $0.partition == number }?.offset, store: kept[number],
+                    beginning: isNew ? reading.beginning : .earliest))
         }
     }
 
@@ -148,8 +161,8 @@ final class KafkaSession {
     private func settle(_ number: Int32, _ offsets: Range<Int64>, _ now: ContinuousClock.Instant) {
         guard let question = places.questions[number] else { return }
         let former = places.readers[number]
-        var reader =
-            former ?? PartitionReader(number, known: question.known, offsets: offsets, beginning: question.beginning)
+        let start = PartitionStart(question.known, offsets: offsets)
+        var reader = former ?? PartitionReader(number, start, question.known, at: now)
         let before = reader.next
         switch reader.compare(with: offsets) {
         case .goesOn:
@@ -169,8 +182,23 @@ final class KafkaSession {
                 "it ends at \(offsets.upperBound), and was read up to \(before): its brokers have lost records, or the "
                     + "topic was removed and made again")
         }
+        if former == nil { note(start, of: number) }
+        if reader.losesProof(offsets) { noteUnproven(number, before) }
         places.readers[number] = reader
         places.questions.remove(number)
+    }
+
+    /// Tells where a partition begins, unless that is where it was left.
+    private func note(_ start: PartitionStart, of number: Int32) {
+        missed += UInt64(clamping: start.passedOver)
+        if let text = start.note { notices.append(.note("partition \(number): \(text)")) }
+    }
+
+    private func noteUnproven(_ number: Int32, _ position: Int64) {
+        notices.append(
+            .note(
+                "partition \(number): the record before \(position) is no longer there, so that nothing shows whether "
+                    + "what follows is what was to come"))
     }
 
     private func halt(_ reader: inout PartitionReader, _ why: String) {
@@ -211,17 +239,33 @@ final class KafkaSession {
             }
             hasMore = true
             switch event {
-            case .record(let position, let content): take(position, content)
+            case .record(let position, let record, let content): take(position, record, content)
             case .fault(let partition, let fault): hear(fault, of: partition, now)
             }
         }
+        places.close()
         try listen(now)
     }
 
-    private func take(_ position: RecordPosition, _ content: RecordContent) {
-        guard places.take(position) else { return }
+    private func take(_ position: RecordPosition, _ record: TopicRecord, _ content: RecordContent) {
+        switch places.take(position, record) {
+        case .passed: return
+        case .another: return haltAnother(position)
+        case .newUnproven: noteUnproven(position.partition, position.offset)
+        case .new: break
+        }
         frames.append(position, content)
         if health.reads(position.partition) { notices.append(.connected("reading again")) }
+    }
+
+    private func haltAnother(_ position: RecordPosition) {
+        guard var reader = places.readers[position.partition] else { return }
+        halt(
+            &reader,
+            "the record \(position.offset), which was the last to be read, is another one now: its brokers have lost "
+                + "records, or the topic was removed and made again")
+        places.readers[position.partition] = reader
+        wantsReading = true
     }
 
     private func hear(_ fault: KafkaFault, of partition: Int32, _ now: ContinuousClock.Instant) {
@@ -231,7 +275,7 @@ final class KafkaSession {
         switch fault.kind {
         case .nowhere:
             guard !places.questions.has(partition) else { return }
-            places.questions.add(partition, known: nil, beginning: .earliest)
+            places.questions.add(partition)
         case .unreadable, .tooLarge:
             halt(&reader, "what it has at \(reader.next), or behind that, cannot be read: \(fault.message)")
             places.readers[partition] = reader
@@ -251,9 +295,8 @@ final class KafkaSession {
 
     private func listen(_ now: ContinuousClock.Instant) throws(KafkaFault) {
         let news = consumer.look()
-        unanswered -= news.committed.count
-        for (position, fault) in news.committed {
-            if fault != nil { places.readers[position.partition]?.refused(position.offset) }
+        answer(news)
+        for (_, fault) in news.committed {
             if let notice = health.commits(fault, now) { notices.append(notice) }
         }
         for fault in news.faults { hear(fault, now) }
@@ -271,16 +314,17 @@ final class KafkaSession {
         if let fault = health.refusal(now) { throw fault }
         if now - lastReminder >= Self.reminderInterval {
             lastReminder = now
-            for number in places.readers.keys { places.readers[number]?.tellAgain() }
+            for number in places.readers.keys { places.readers[number]?.telling.tellAgain() }
         }
         // One answer is waited for at a time; and what is read changes only where none is: that of one broker would be
         // waited for by all partitions.
         guard unanswered <= 0 else { return }
         look(now)
         if wantsReading { return try readAll() }
+        if unkept != nil { return tellKept(now) }
         guard now - lastCommit >= Self.commitInterval else { return }
         lastCommit = now
-        commit(now)
+        keep(now)
     }
 
     /// Asks brokers what is due, of one partition at a time.
@@ -294,6 +338,9 @@ final class KafkaSession {
         } else if reading.partitions == nil, now - lastGrowth >= Self.growthInterval {
             lastGrowth = now
             grow(now)
+        } else if now - lastForeign >= Self.foreignInterval {
+            lastForeign = now
+            lookForOthers(now, milliseconds: Self.shortPatience)
         }
     }
 
@@ -306,19 +353,6 @@ final class KafkaSession {
         } catch {
             quiet.repeatLast()
             if let notice = health.fails(error, at: position.partition, now) { notices.append(notice) }
-        }
-    }
-
-    /// Tells the group what is durable, without waiting.
-    private func commit(_ now: ContinuousClock.Instant) {
-        let positions = places.readers.keys.sorted().compactMap { places.readers[$0]?.takeUntold() }
-        guard !positions.isEmpty else { return }
-        do throws(KafkaFault) {
-            try consumer.commit(positions)
-            unanswered += positions.count
-        } catch {
-            for position in positions { places.readers[position.partition]?.refused(position.offset) }
-            if let notice = health.commits(error, now) { notices.append(notice) }
         }
     }
 
@@ -336,14 +370,18 @@ final class KafkaSession {
     /// Reads no more, and tells the group what is durable; ``hear(at:)`` tells whether it has answered.
     func end(at now: ContinuousClock.Instant = .now) {
         try? consumer.read(from: [])
-        commit(now)
+        keep(now)
     }
 
     /// Looks what has come behind ``end(at:)``; whether nothing more can come.
     func hear(at now: ContinuousClock.Instant = .now) -> Bool {
         while consumer.next() != nil {}
         do throws(KafkaFault) { try listen(now) } catch { return true }
-        return unanswered <= 0
+        if unkept != nil { tellKept(now) }
+        guard unanswered <= 0, unkept == nil else { return false }
+        // What the group has taken, if the process lasts as long.
+        noteDurable()
+        return true
     }
 
     // MARK: For others
@@ -362,6 +400,6 @@ final class KafkaSession {
         }
         return KafkaProgress(
             behind: Int(clamping: behind), halted: places.readers.count - open.count,
-            isUp: health.isGood && places.questions.isEmpty)
+            isUp: health.isGood && places.questions.isEmpty && places.contested.isEmpty)
     }
 }

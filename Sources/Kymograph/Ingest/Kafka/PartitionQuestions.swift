@@ -2,10 +2,8 @@
 struct PartitionQuestions {
     /// One of them.
     struct Question {
-        /// The group's position; nil for none, and where the partition was read before.
-        var known: Int64?
-        /// Where it is read from without one.
-        var beginning: KafkaReading.Beginning
+        /// What is known of where it is to be read; of no use where the partition was read before.
+        var known: PartitionStart.Known
         /// Since when brokers say that it ends before that.
         fileprivate var shortSince: ContinuousClock.Instant?
         /// When it is asked for again, and how long that was put off.
@@ -34,8 +32,8 @@ struct PartitionQuestions {
     subscript(partition: Int32) -> Question? { all[partition] }
 
     /// Adds that of `partition`.
-    mutating func add(_ partition: Int32, known: Int64?, beginning: KafkaReading.Beginning) {
-        all[partition] = Question(known: known, beginning: beginning)
+    mutating func add(_ partition: Int32, _ known: PartitionStart.Known = PartitionStart.Known()) {
+        all[partition] = Question(known: known)
     }
 
     /// Whether `partition`, which ends before its position, has done so for long enough.

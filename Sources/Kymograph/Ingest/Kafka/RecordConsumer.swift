@@ -1,9 +1,14 @@
+import KymographCore
+
 /// What reads partitions of a topic. Belongs to one thread.
 protocol RecordConsumer: AnyObject {
     /// How many partitions the topic has, as brokers answer within `milliseconds`.
     ///
     /// - Throws: ``KafkaFault`` with what they say, or that nobody has answered.
     func partitions(milliseconds: Int32) throws(KafkaFault) -> Int
+
+    /// What brokers call their cluster; empty where they do not say. To be asked when they have answered.
+    var cluster: IdentifierText { get }
 
     /// The group's positions in `partitions`, without those that have none.
     ///
@@ -41,7 +46,7 @@ protocol RecordConsumer: AnyObject {
 /// What a consumer gives.
 enum RecordEvent {
     /// A record, and what of it goes to the lane.
-    case record(RecordPosition, RecordContent)
+    case record(RecordPosition, TopicRecord, RecordContent)
     /// What is wrong with a partition.
     case fault(partition: Int32, KafkaFault)
 }

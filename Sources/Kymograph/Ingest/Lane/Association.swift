@@ -47,7 +47,7 @@ final class Association {
 
     /// What is known of the client for a list of peers.
     func identity(_ connection: DatagramTLSConnection) -> PeerIdentity {
-        var identity = PeerIdentity(names: connection.clientNames.map { Array($0.utf8) })
+        var identity = PeerIdentity(names: connection.clientNames)
         (identity.pskIdentity, identity.address) = (connection.identity, address)
         return identity
     }

@@ -39,6 +39,7 @@ extension LaneLoop {
         var counts = SourceCounts()
         counts.authFailures[failure] = 1
         sources[index].counters.add(counts)
+        consumer.refusedClient(of: sources[index].name, failure.rawValue)
         tell(ClientLimit(kind: .stranger, source: index), peer, &consumer)
     }
 

@@ -202,6 +202,7 @@ extension LaneLoop {
         _ consumer: inout some PayloadConsumer & ~Copyable
     ) {
         note(refusal, index)
+        if refusal.isOfLogin { consumer.refusedClient(of: sources[index].name, refusal.rawValue) }
         tell(ClientLimit(kind: .association(refusal, fault), source: index), peer, &consumer)
     }
 

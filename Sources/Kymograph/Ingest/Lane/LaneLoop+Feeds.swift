@@ -26,7 +26,7 @@ extension LaneLoop {
     ) throws(SourceError) {
         let descriptor: Descriptor
         do throws(SourceError) {
-            descriptor = try feed.open()
+            descriptor = try feed.open(keeping: consumer.positions)
         } catch {
             var lost = lost
             lost.postpone(now)

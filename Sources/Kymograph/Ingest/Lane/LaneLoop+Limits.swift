@@ -110,6 +110,7 @@ extension LaneLoop {
         sources[stream.source].counters.add(counts)
         // Of a broker, the reason is told when the next attempt is.
         guard case .listener = sources[stream.source].opened.form else { return }
+        if case .tls = kind { consumer.refusedClient(of: sources[stream.source].name, "tls") }
         tell(ClientLimit(kind: kind, source: stream.source), stream.peer, &consumer)
     }
 

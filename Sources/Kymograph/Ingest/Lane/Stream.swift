@@ -26,7 +26,7 @@ final class Stream {
     var isEstablished: Bool { proxyHeader == nil && transport.isEstablished }
     /// What is known of the client for a list of peers.
     var identity: PeerIdentity {
-        var identity = PeerIdentity(names: transport.peerNames.map { Array($0.utf8) })
+        var identity = PeerIdentity(names: transport.peerNames)
         switch peer {
         case .network(let address): identity.address = NetworkRange.bytes(of: address.host)
         case .process(let credentials): identity.user = credentials.user

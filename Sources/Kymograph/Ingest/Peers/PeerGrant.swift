@@ -47,8 +47,13 @@ package final class PeerGrant: Sendable {
     /// Whether there is one more reading for the device of the series `key`.
     fileprivate func takeForDevice(_ key: ByteView) -> Bool { devices?.take(SeriesKey.device(of: key)) ?? true }
 
-    /// Why it may not bring a reading of the series `key`, whatever came before.
-    fileprivate func refusal(of key: ByteView) -> Rejection? {
+    /// Why a client whose certificate names `device` may not bring a reading of the series `key`, whatever came before.
+    fileprivate func refusal(of key: ByteView, _ device: CertifiedDevice?) -> Rejection? {
+        if let kind = rule.deviceFrom {
+            guard let device, device.kind == kind, SeriesKey.device(of: key).equals(device.bytes) else {
+                return .deviceNotAllowed
+            }
+        }
         if !rule.devices.isEmpty, !rule.devices.contains(where: { $0.matches(SeriesKey.device(of: key)) }) {
             return .deviceNotAllowed
         }
@@ -68,13 +73,18 @@ public final class PeerAdmission: Sendable {
     /// Whether readings beyond the rate are taken, because the sender is told to wait with the next request.
     private let isCharged: Bool
     private let former: FormerPeer?
+    /// The device that the client's certificate names, where that says what it may bring, or did.
+    let device: CertifiedDevice?
 
-    /// Readings of `grant`'s peer.
-    init(_ grant: PeerGrant, isCharged: Bool) { (self.grant, self.isCharged, former) = (grant, isCharged, nil) }
+    /// Readings of `grant`'s peer, by a client whose certificate names `device`.
+    init(_ grant: PeerGrant, isCharged: Bool, device: CertifiedDevice? = nil) {
+        (self.grant, self.isCharged, former) = (grant, isCharged, nil)
+        self.device = device
+    }
 
     /// No reading of any, of what `former` brought.
     init(unknown former: FormerPeer?) {
-        (grant, isCharged) = (nil, false)
+        (grant, isCharged, device) = (nil, false, former?.device)
         self.former = former
     }
 
@@ -100,7 +110,7 @@ extension PeerAdmission: ReadingAdmission {
 
     package func refusal(of key: ByteView) -> Rejection? {
         guard let grant else { return .unknownPeer }
-        if let refusal = grant.refusal(of: key) { return refusal }
+        if let refusal = grant.refusal(of: key, device) { return refusal }
         guard grant.takeForDevice(key) else { return .rateLimited }
         guard !isCharged else {
             grant.charge()

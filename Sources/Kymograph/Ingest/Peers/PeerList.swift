@@ -3,7 +3,7 @@ package import KymographCore
 /// What is known of the other end of a connection, or of the sender of a datagram.
 struct PeerIdentity: Hashable, Sendable {
     /// Names in its certificate.
-    var names: [[UInt8]] = []
+    var names: [CertificateName] = []
     /// The identity of its pre-shared key.
     var pskIdentity: [UInt8]?
     /// The name of the key by which its datagram is sealed.
@@ -33,11 +33,41 @@ package final class PeerList: Sendable {
         /// Whose its readings are, where that is fixed.
         var fixedPatient: FixedPatient { rule.fixedPatient }
 
-        fileprivate init(_ rule: PeerRule) {
-            let grant = PeerGrant(rule)
-            self.rule = rule
-            single = PeerAdmission(grant, isCharged: false)
-            requested = PeerAdmission(grant, isCharged: true)
+        private let grant: PeerGrant
+
+        fileprivate init(_ rule: PeerRule) { self.init(PeerGrant(rule)) }
+
+        private init(_ grant: PeerGrant, _ device: CertifiedDevice? = nil) {
+            (self.grant, rule) = (grant, grant.rule)
+            single = PeerAdmission(grant, isCharged: false, device: device)
+            requested = PeerAdmission(grant, isCharged: true, device: device)
+        }
+
+        /// Whether a certificate with `names` is of it. One with a name that cannot be read may be of all whose names
+        /// begin alike.
+        fileprivate func isNamed(_ names: [CertificateName]) -> Bool {
+            guard case .certificate(let pattern) = rule.proof else { return false }
+            return names.contains { name in
+                guard pattern.isPrefix else {
+                    return name.kind != .serialNumber && name.bytes?.withByteView(pattern.matches) ?? false
+                }
+                return name.kind == rule.deviceFrom && name.bytes?.withByteView(pattern.matches) ?? true
+            }
+        }
+
+        /// The same for the one client whose certificate has `names`; nil when they do not say which device it is.
+        fileprivate func certified(by names: [CertificateName]) -> Peer? {
+            guard let kind = rule.deviceFrom else { return self }
+            return CertifiedDevice(names, kind).flatMap(certified(as:))
+        }
+
+        /// The same for a client whose certificate names `device`; nil for one that is none of its.
+        fileprivate func certified(as device: CertifiedDevice) -> Peer? {
+            guard let kind = rule.deviceFrom else { return self }
+            guard case .certificate(let pattern) = rule.proof, device.kind == kind,
+                !pattern.isPrefix || device.bytes.withByteView(pattern.matches)
+            else { return nil }
+            return Peer(grant, device)
         }
     }
 
@@ -84,13 +114,12 @@ package final class PeerList: Sendable {
 
     /// The peer that `identity` is of: the one that its certificate names, or the identity of its pre-shared key, or
     /// else its process's user, or else the one with the smallest range of addresses. None when a certificate has the
-    /// names of several: it is not known which is meant. Of a sealed datagram nothing counts but its key.
+    /// names of several, or does not say which device it is where it has to: it is not known which is meant. Of a
+    /// sealed datagram nothing counts but its key.
     func peer(_ identity: PeerIdentity) -> Peer? {
         if let sealedKey = identity.sealedKey { return ofSealedKeys[sealedKey] }
-        let named = peers.filter {
-            if case .certificate(let name) = $0.rule.proof { identity.names.contains(name) } else { false }
-        }
-        guard named.isEmpty else { return named.count == 1 ? named[0] : nil }
+        let named = peers.filter { $0.isNamed(identity.names) }
+        guard named.isEmpty else { return named.count == 1 ? named[0].certified(by: identity.names) : nil }
         let ofKey = peers.first {
             if case .pskIdentity(let bytes) = $0.rule.proof { bytes == identity.pskIdentity } else { false }
         }
@@ -99,11 +128,13 @@ package final class PeerList: Sendable {
         return ofUser ?? identity.address.flatMap(peer(at:))
     }
 
-    /// The peer called `name`, of which a letter says that it came.
-    func peer(named name: IdentifierText) -> Peer? {
+    /// The peer called `name`, of which a letter says that it came, by a client whose certificate named `device`.
+    func peer(named name: IdentifierText, device: CertifiedDevice?) -> Peer? {
         guard name.text != PeerRule.ofAddress, name.text != PeerRule.ofToken else { return nil }
         let found = peers.filter { $0.rule.name.utf8.elementsEqual(name.utf8) }
-        return found.count == 1 ? found[0] : nil
+        guard found.count == 1 else { return nil }
+        // Without a device nothing is taken that certificates have to bring.
+        return device.map(found[0].certified(as:)) ?? found[0]
     }
 
     private func peer(at address: [UInt8]) -> Peer? {

@@ -6,8 +6,9 @@ package struct PeerRule: Sendable {
     package enum Proof: Sendable {
         /// Nothing is stated.
         case nothing
-        /// A name in the certificate of a client: its common name, or a subject alternative name.
-        case certificate([UInt8])
+        /// A name in the certificate of a client: its common name, or a subject alternative name. All names that begin
+        /// alike are those of ``PeerRule/deviceFrom``.
+        case certificate(IdentifierPattern)
         /// The identity of its pre-shared key.
         case pskIdentity([UInt8])
         /// The name of the key by which its datagrams are sealed.
@@ -32,6 +33,8 @@ package struct PeerRule: Sendable {
     package var name = ""
     /// Devices that its readings may name; empty for any.
     package var devices: [IdentifierPattern] = []
+    /// The name in a client's certificate that is its one device; nil where certificates do not say it.
+    package var deviceFrom: CertificateName.Kind?
     /// Patients that its readings may name, one of which they must name; empty for any and none.
     package var patients: [IdentifierPattern] = []
     /// The patient of all its readings; nil when they may be of others.

@@ -6,6 +6,8 @@ struct FormerPeer {
     var name: IdentifierText?
     /// Whose its readings were, where that was fixed.
     var patient: FixedPatient
+    /// The device that the certificate of its client named, where that said what it may bring.
+    var device: CertifiedDevice?
 }
 
 /// Who sends on one stream, by the list of peers of its source. Of the lane's thread.
@@ -47,7 +49,7 @@ final class StreamAccess {
         guard current !== list else { return }
         list = current
         if let former {
-            let found = former.name.flatMap(current.peer(named:))
+            let found = former.name.flatMap { current.peer(named: $0, device: former.device) }
             // Readings of another's time are none of whom the list names now.
             peer = found.flatMap { former.patient.permits($0.fixedPatient) ? $0 : nil }
             return

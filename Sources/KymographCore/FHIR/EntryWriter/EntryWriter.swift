@@ -29,11 +29,11 @@ package struct EntryWriter: ~Copyable, Sendable {
     }
 
     var encoder: ObservationEncoder
-    /// Which templates ``encoder`` writes by: 0 for those that were given, other numbers for changed ones.
-    private var variant: UInt64 = 0
+    /// By which patches of the templates that were given ``encoder`` writes.
+    private var variant = PatchSelection()
     /// Encoders of other variants.
     private var others = OwnedList<ObservationEncoder>(count: 0) { _ in preconditionFailure("there are none yet") }
-    private var variants: [UInt64] = []
+    private var variants: [PatchSelection] = []
     private let limits: BundleLimits
     let form: BundleForm
     let namesGateway: Bool
@@ -79,36 +79,36 @@ package struct EntryWriter: ~Copyable, Sendable {
 
     private mutating func forgetVariants() {
         others = OwnedList(count: 0) { _ in preconditionFailure("there are none yet") }
-        (variant, variants) = (0, [])
+        (variant, variants) = (PatchSelection(), [])
     }
 
     /// Most variants of the templates that are kept compiled.
     private static let mostVariants = 16
 
-    /// Writes the contents to come by variant `number` of the templates, which `templates` makes when it is new.
+    /// Writes the contents to come by the templates with `patches`, which `templates` makes when they are new.
     @inline(never)
     mutating func use(
-        variant number: UInt64, types: [MeasurementType], templates: (UInt64) -> [FHIRTemplate?]
+        _ patches: PatchSelection, types: [MeasurementType], templates: (PatchSelection) -> [FHIRTemplate?]
     ) {
-        guard number != variant else { return }
-        if let place = variants.firstIndex(of: number) {
+        guard patches != variant else { return }
+        if let place = variants.firstIndex(of: patches) {
             swap(&encoder, &others[place])
-            (variants[place], variant) = (variant, number)
+            (variants[place], variant) = (variant, patches)
             return
         }
-        var new = encoder.encoder(types: types, templates: templates(number))
+        var new = encoder.encoder(types: types, templates: templates(patches))
         swap(&encoder, &new)
         if variants.count < EntryWriter.mostVariants {
             others.append(new)
             variants.append(variant)
         } else {
-            // Conditions look at what variant 0 writes, whatever other variants there are.
-            if variant != 0, let place = variants.firstIndex(of: 0) { swap(&new, &others[place]) }
+            // Conditions look at what is written without patches, whatever other variants there are.
+            if !variant.isEmpty, let place = variants.firstIndex(where: \.isEmpty) { swap(&new, &others[place]) }
             others = OwnedList(count: 0) { _ in preconditionFailure("there are none yet") }
             others.append(new)
-            variants = [0]
+            variants = [PatchSelection()]
         }
-        variant = number
+        variant = patches
     }
 
     /// Appends the resource of `content`, by the variant in use and with references by identifier; false when there is

@@ -22,9 +22,10 @@ struct TemplateDispatch: ~Copyable {
     /// The templates that do not ask for a text of ``name``.
     private var others: Range<Int>
 
-    /// Sorts templates by their gates.
-    init(_ gates: borrowing RawArray<TemplateGate>) {
-        name = TemplateDispatch.mostFrequentName(gates)
+    /// Sorts templates by their gates, by a text that those ask for which give readings: those that take readings back
+    /// may ask for another one, and are rarely needed.
+    init(_ gates: borrowing RawArray<TemplateGate>, givesReadings: [Bool]) {
+        name = TemplateDispatch.mostFrequentName(gates, givesReadings)
         entries = RawArray(repeating: Entry(), count: 1)
         others = 0..<0
         guard name != NameTable.unknown else { return }
@@ -45,9 +46,11 @@ struct TemplateDispatch: ~Copyable {
         }
     }
 
-    private static func mostFrequentName(_ gates: borrowing RawArray<TemplateGate>) -> UInt16 {
+    private static func mostFrequentName(
+        _ gates: borrowing RawArray<TemplateGate>, _ isCounted: [Bool]
+    ) -> UInt16 {
         var counts: [UInt16: Int] = [:]
-        for index in 0..<gates.count where gates[index].isSorted(by: gates[index].name) {
+        for index in 0..<gates.count where isCounted[index] && gates[index].isSorted(by: gates[index].name) {
             counts[gates[index].name, default: 0] += 1
         }
         let best = counts.max { ($0.value, $1.key) < ($1.value, $0.key) }

@@ -10,7 +10,7 @@ struct TemplateSelector: ~Copyable {
                 TemplateGate(
                     $0.match, requiredNames: $0.requiredNames, isCompatible: $0.isCompatible, in: program)
             })
-        dispatch = TemplateDispatch(gates)
+        dispatch = TemplateDispatch(gates, givesReadings: templates.map { !$0.retracts })
     }
 
     /// The members whose texts are looked at.

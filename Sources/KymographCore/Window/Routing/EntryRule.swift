@@ -31,6 +31,20 @@ package struct EntryRule: Sendable {
     package init(name: String) { self.name = name }
 }
 
+/// Which patches a resource gets, as bits.
+package struct PatchSelection: Hashable, Sendable {
+    /// By the places of their rules.
+    package var rules: UInt64 = 0
+    /// By their places in ``EntryInterceptor/patches``.
+    package var own: UInt64 = 0
+
+    /// None.
+    package init() {}
+
+    /// Whether there is none.
+    package var isEmpty: Bool { rules == 0 && own == 0 }
+}
+
 /// Members that a rule adds to those of a template: of lists, what is not there yet; of others, in their place.
 package struct EntryPatch: Sendable {
     /// Categories.

@@ -21,8 +21,8 @@ package final class EntryRuleDecider {
     package struct Ruling: Sendable {
         /// Sinks that do not get it.
         package var vetoed = BundleRoute.none
-        /// The patches that it gets, by the places of their rules, as bits.
-        package var patches: UInt64 = 0
+        /// The patches that it gets.
+        package var patches = PatchSelection()
     }
 
     private let rules: [EntryRule]
@@ -35,6 +35,8 @@ package final class EntryRuleDecider {
     /// Of each rule, the place of its condition.
     private let conditions: [Int?]
     private let interceptor: (any EntryInterceptor)?
+    /// What the interceptor may add.
+    private let ownPatches: [EntryPatch]
     private var intercepted = 0
     private var evaluator: RuleEvaluator
     private var types: [MeasurementType] = []
@@ -48,8 +50,8 @@ package final class EntryRuleDecider {
     private var counts: [Int]
     private(set) var hasCounts = false
 
-    /// Most rules: they are bits.
-    static let most = 64
+    /// Most rules, and most patches of an interceptor: they are bits.
+    package static let most = 64
 
     /// Decides by `rules`; nil when there is nothing to decide. `templates` has one element per type.
     package init?(_ rules: EntryRules, types: [MeasurementType], templates: [FHIRTemplate?]) {
@@ -57,6 +59,8 @@ package final class EntryRuleDecider {
         precondition(rules.rules.count <= Self.most)
         self.rules = rules.rules
         interceptor = rules.interceptor
+        ownPatches = rules.interceptor?.patches ?? []
+        precondition(ownPatches.count <= Self.most)
         sinkCount = rules.sinks.count
         sources = rules.rules.map { EntryRuleDecider.numbers($0, rules.sources) }
         vetoes = rules.rules.map { EntryRuleDecider.route($0, rules.sinks) }
@@ -102,12 +106,15 @@ package final class EntryRuleDecider {
         }
     }
 
-    /// `templates` with the patches whose rules are the bits of `patches`.
-    package func patched(_ templates: [FHIRTemplate?], by patches: UInt64) -> [FHIRTemplate?] {
+    /// `templates` with these patches.
+    package func patched(_ templates: [FHIRTemplate?], by patches: PatchSelection) -> [FHIRTemplate?] {
         zip(templates, ofTypes).map { template, isAbout in
-            rules.indices.reduce(template) { template, place in
-                patches >> UInt64(place) & 1 == 1 && isAbout[place]
+            let ruled = rules.indices.reduce(template) { template, place in
+                patches.rules >> UInt64(place) & 1 == 1 && isAbout[place]
                     ? template.map(rules[place].patch.applied) : template
+            }
+            return ownPatches.indices.reduce(ruled) { template, place in
+                patches.own >> UInt64(place) & 1 == 1 ? template.map(ownPatches[place].applied) : template
             }
         }
     }
@@ -139,26 +146,36 @@ package final class EntryRuleDecider {
             if isVetoed {
                 ruling.vetoed.formUnion(rules[place].action == .veto ? vetoes[place] : .all)
             } else {
-                ruling.patches |= 1 << UInt64(place)
+                ruling.patches.rules |= 1 << UInt64(place)
             }
             counts[place] += 1
             hasCounts = true
         }
-        if isIntercepted(content.status, encode: encode) { ruling.vetoed = .all }
+        intercept(content.status, &ruling, encode: encode)
         return ruling
     }
 
-    private func isIntercepted(_ status: ObservationStatus, encode: (inout ByteWriter) -> Bool) -> Bool {
-        guard let interceptor, status != .enteredInError else { return false }
+    /// Asks the interceptor, which is told of what was an error only if it has patches.
+    private func intercept(
+        _ status: ObservationStatus, _ ruling: inout Ruling, encode: (inout ByteWriter) -> Bool
+    ) {
+        let mayVeto = status != .enteredInError
+        guard let interceptor, mayVeto || !ownPatches.isEmpty else { return }
+        var isVetoed = false
         switch hasDocument(encode: encode) {
-        case false?: return false
-        case true?: guard interceptor.vetoes(document.view(0..<documentCount)) else { return false }
+        case false?: return
+        case true?:
+            let resource = document.view(0..<documentCount)
+            isVetoed = mayVeto && interceptor.vetoes(resource)
+            guard !isVetoed, !ownPatches.isEmpty else { break }
+            if let own = interceptor.patches(for: resource) { ruling.patches.own = own } else { isVetoed = mayVeto }
         // It is not sent because nobody could tell whether it may be.
-        case nil: break
+        case nil: isVetoed = mayVeto
         }
+        guard isVetoed || ruling.patches.own != 0 else { return }
+        if isVetoed { ruling.vetoed = .all }
         intercepted += 1
         hasCounts = true
-        return true
     }
 
     /// Whether there is a resource to look at; nil when it is no JSON.

@@ -108,13 +108,13 @@ struct RoutedEntries: ~Copyable {
         guard route != .none else { return .failure(.unwanted) }
         let (types, templates) = (types, templates)
         let ruling = rules.ruling(on: content, series: number) { writer in
-            blocks[0].writer.use(variant: 0, types: types) { _ in templates }
+            blocks[0].writer.use(PatchSelection(), types: types) { _ in templates }
             return blocks[0].writer.describe(content, into: &writer)
         }
         route.subtract(ruling.vetoed)
         guard !isNowhere(route) else { return .failure(.vetoed) }
         let place = place(of: route, series: number, ended: ended)
-        blocks[place].writer.use(variant: ruling.patches, types: types) { rules.patched(templates, by: $0) }
+        blocks[place].writer.use(ruling.patches, types: types) { rules.patched(templates, by: $0) }
         return .success(place)
     }
 

@@ -1,4 +1,5 @@
 @testable import Kymograph
+import KymographCore
 import Synchronization
 
 /// A topic in memory, with the positions of its one group.
@@ -8,11 +9,14 @@ final class MemoryTopic: Sendable {
         /// The offset of the first one.
         var first: Int64 = 0
         var values: [[UInt8]?] = []
+        /// Those that no consumer is given: records of transactions, and what compaction has taken out.
+        var hidden: Set<Int64> = []
 
         var range: Range<Int64> { first..<first + Int64(values.count) }
     }
 
     struct State {
+        var cluster = IdentifierText("cluster-1")
         var partitions: [Log]
         var positions: [Int32: Int64] = [:]
         /// How many of the next commits are refused, and of the next questions not answered.
@@ -87,6 +91,8 @@ final class MemoryConsumer: RecordConsumer {
 
     func partitions(milliseconds: Int32) throws(KafkaFault) -> Int { try ask { $0.partitions.count } }
 
+    var cluster: IdentifierText { topic.change { $0.cluster } }
+
     func positions(in partitions: [Int32], milliseconds: Int32) throws(KafkaFault) -> [RecordPosition] {
         try ask { state in
             partitions.compactMap { number in
@@ -112,7 +118,9 @@ final class MemoryConsumer: RecordConsumer {
         ) {
             return .fault(partition: partition, fault)
         }
-        for (partition, offset) in places.sorted(by: { $0.key < $1.key }) {
+        for (partition, place) in places.sorted(by: { $0.key < $1.key }) {
+            let hidden = topic.change { $0.partitions[Int(partition)].hidden }
+            let offset = (place...).first { !hidden.contains($0) } ?? place
             let (range, value) = topic.change { state in
                 let log = state.partitions[Int(partition)]
                 return (log.range, log.range.contains(offset) ? log.values[Int(offset - log.first)] : nil)
@@ -120,7 +128,8 @@ final class MemoryConsumer: RecordConsumer {
             if range.contains(offset) {
                 places[partition] = offset + 1
                 let content = value.map { RecordContent.payload($0) } ?? .nothing
-                return .record(RecordPosition(partition: partition, offset: offset), content)
+                return .record(
+                    RecordPosition(partition: partition, offset: offset), TopicRecord(value: value), content)
             }
             guard offset == range.upperBound else {
                 places[partition] = nil
