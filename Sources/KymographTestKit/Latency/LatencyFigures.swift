@@ -54,6 +54,8 @@ extension LatencyFigures: Encodable {
     }
 
     /// The percentiles in microseconds.
+    ///
+    /// - Throws: What the encoder throws.
     package func encode(to encoder: any Encoder) throws {
         var members = encoder.container(keyedBy: CodingKeys.self)
         for (key, percent) in zip([CodingKeys.p50, .p90, .p99, .p999, .max], Self.percents) {
