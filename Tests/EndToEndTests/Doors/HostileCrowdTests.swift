@@ -91,7 +91,8 @@ import TrialSupport
     /// Slowloris: 1,000 connections that each drip a header or a body. A good client keeps its rate, which is that of an
     /// instance without them.
     @Test func drippingConnections() throws {
-        let quiet = try Door(TLSText.source("http", []), in: TemporaryFolder())
+        let other = TemporaryFolder()
+        let quiet = try Door(TLSText.source("http", []), in: other)
         let door = try door([])
         let begun = ContinuousClock.now
         let drips = try (0..<1_000).map { number in
