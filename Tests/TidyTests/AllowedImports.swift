@@ -154,7 +154,7 @@ struct AllowedImports {
             Ledger: System Ingest Ingest/Peers Sinks/Outbox Telemetry Store Archive Configuration
             Timeline: System Configuration Store Archive Ledger
             Top: Telemetry Ledger
-            Control: System Crypto/Seal Audit Ingest Ingest/Sources Tap Store Archive Ledger
+            Control: System Crypto/Seal Audit Ingest Ingest/Sources Tap Store Archive Ledger Sinks/Outbox
             Admin: System HTTP Telemetry Ledger
             Console/Access: System Crypto HTTP
             Console/Subject: System Archive Configuration Store Admin Console/Access

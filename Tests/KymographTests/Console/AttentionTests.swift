@@ -138,7 +138,7 @@ import Testing
     @Test func gapsAreTold() {
         var facts = Facts()
         facts.gaps = (1...5).map {
-            GapWatch.Gap(series: $0, device: "masked-\($0)", types: ["heartRate"], missing: 60, accepted: 540)
+            GapWatch.Gap(series: $0, mask: "masked-\($0)", types: ["heartRate"], missing: 60, accepted: 540)
         }
         let found = facts.found
         #expect(found.map(\.severity) == [.notice, .notice, .notice, .notice])

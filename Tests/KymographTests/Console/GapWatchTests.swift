@@ -41,7 +41,7 @@ import Testing
     @Test func findsThoseWithGapsTheWorstFirst() throws {
         try fill()
         let round = try search()
-        #expect(round.gaps.map(\.device) == ["name of large", "name of small"])
+        #expect(round.gaps.map(\.mask) == ["name of large", "name of small"])
         #expect(round.gaps.map(\.missing) == [240, 60])
         #expect(round.gaps.map(\.accepted) == [480, 660])
         #expect(round.gaps.map(\.types) == [["heartRate"], ["heartRate"]])
@@ -53,7 +53,7 @@ import Testing
     /// One that has fallen silent has a gap, too.
     @Test func silenceIsAGap() throws {
         try fill()
-        #expect(try search(later: 600).gaps.contains { $0.device == "name of whole" && (55...61).contains($0.missing) })
+        #expect(try search(later: 600).gaps.contains { $0.mask == "name of whole" && (55...61).contains($0.missing) })
     }
 
     @Test func goesOnWhereTheTimeWasOver() throws {
@@ -61,7 +61,7 @@ import Testing
         let former = try search()
         let again = try search(former, for: .seconds(-1))
         #expect(again.gaps == former.gaps && again.place == former.place)
-        let gone = GapWatch.Gap(series: 9, device: "name of nobody", types: [], missing: 9, accepted: 9)
+        let gone = GapWatch.Gap(series: 9, mask: "name of nobody", types: [], missing: 9, accepted: 9)
         #expect(try search(.init(gaps: [gone], place: 2)).gaps == former.gaps)
     }
 

@@ -173,7 +173,7 @@ struct AttentionRules {
     private var ofGaps: [Attention] {
         let shown = gaps.prefix(Self.mostNamed).map { gap in
             Attention(
-                severity: .notice, title: "Gaps in the readings of \(gap.device)",
+                severity: .notice, title: "Gaps in the readings of \(gap.mask)",
                 text: "Of the last \(GapWatch.hours) hours \(gap.missing) of about \(gap.missing + gap.accepted) "
                     + "readings did not come (\(gap.types.joined(separator: ", "))), by the device's own rhythm: "
                     + "look at the device, its battery and its reach.", link: "timeline?of=\(gap.series)")

@@ -9,7 +9,7 @@ final class GapWatch: Sendable {
         /// The store's number of one of its series.
         var series: Int
         /// What stands for its identifier.
-        var device: String
+        var mask: String
         /// Names of the types with gaps.
         var types: [String]
         /// Readings of these that are missing,
@@ -84,13 +84,13 @@ final class GapWatch: Sendable {
         let reader = try StoreReader(directory: directory)
         var known: Set<IdentifierText> = []
         let devices = try reader.subjects(limit: Self.mostDevices).filter { known.insert($0.device).inserted }
-        let names = devices.map { naming($0.device) }
-        var round = Round(gaps: former.gaps.filter { names.contains($0.device) })
+        let numbers = Set(devices.map(\.series))
+        var round = Round(gaps: former.gaps.filter { numbers.contains($0.series) })
         for step in devices.indices {
             guard ContinuousClock.now < deadline else { break }
             let place = (former.place + step) % devices.count
             let gap = try gap(of: devices[place], reader, at: now)
-            round.gaps.removeAll { $0.device == names[place] }
+            round.gaps.removeAll { $0.series == devices[place].series }
             if let gap { round.gaps.append(gap) }
             round.place = (place + 1) % devices.count
         }
@@ -106,7 +106,7 @@ final class GapWatch: Sendable {
         // Of more, windows are taken as a whole.
         query.limits.readings = 200_000
         query.limits.letters = 1
-        var gap = Gap(series: subject.series, device: naming(subject.device), types: [], missing: 0, accepted: 0)
+        var gap = Gap(series: subject.series, mask: naming(subject.device), types: [], missing: 0, accepted: 0)
         for series in try reader.timeline(query).series {
             let (missing, accepted) = (series.missing.reduce(0, +), series.accepted.reduce(0, +))
             let least = max(Self.leastMissing, (missing + accepted) * Self.leastPercent / 100)
