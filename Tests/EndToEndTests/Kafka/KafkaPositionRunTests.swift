@@ -69,7 +69,10 @@ import TrialSupport
     /// Two sources of one instance that share a topic leave each other's partitions alone.
     @Test func twoSources() throws {
         let run = try KafkaReadingRun()
-        run.configure(", partitions: '0-1'}, {kafka: \"\(run.url)\", partitions: '2-3'")
+        // Two sources have no address in common, but brokers may be named in another order.
+        let brokers = run.kafka.brokers.split(separator: ",").reversed().joined(separator: ",")
+        run.configure(
+            ", partitions: '0-1'}, {kafka: \"kafka://\(brokers)/\(run.kafka.topic)\", partitions: '2-3'")
         try run.store(lines)
         for number in 0..<2 {
             let process = try run.start()

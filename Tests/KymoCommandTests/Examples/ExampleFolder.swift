@@ -130,6 +130,18 @@ final class ExampleFolder {
             folder.write("noted.txt", try Kymo.run(["audit", "verify", "--data", data]).text)
         }
         if names("--key-file") { try writeKeys() }
+        if names("ward-1.json") { try writeLedgers() }
+    }
+
+    /// What `kymo ledger` says of two stores.
+    private func writeLedgers() throws {
+        for name in ["ward-1", "ward-2"] {
+            let data = folder.file("\(name)-data")
+            _ = try Kymo.run(
+                ["run", "--stdin", "--data", data, "--out", folder.file("\(name)-out")],
+                input: .bytes(Readings.ndjson(Readings.heartRates(3, device: name))))
+            folder.write("\(name).json", try Kymo.run(["ledger", "--data", data, "--format", "json"]).text)
+        }
     }
 
     /// The keys that the example names, and the store encrypted with the first of them, unless that is the example.

@@ -48,9 +48,6 @@ extension Mistake {
             "reset while an instance runs", ["reset", "--data", "./store"], needs: [.instance], 73,
             "an instance uses ./store", at: "./store", "stop it first"),
         Mistake(
-            "reset of nothing", ["reset", "--data", "./d"], files: ["d/a": "x"], 66, "there is no store in ./d",
-            at: "./d", "name the data directory of kymo run with --data DIR"),
-        Mistake(
             "deletion without an answer", ["reset", "--delete", "--data", "./store"], needs: [.store], 65,
             "nothing was changed in ./store", at: "./store", "or give --yes"),
         Mistake(
