@@ -33,11 +33,11 @@ package struct StoreReset {
     private let directory: StoreDirectory
 
     /// The files of a store but for its keys, in the order in which they go. The mark goes first: a store does without,
-    /// and a mark without its store would be taken for one that has lost everything.
+    /// and a mark without its store would be taken for one that has lost everything. So would what repairs leave behind.
     private static let names = [
-        "kymo.mark", "kymo.sqlite", "kymo.sqlite-wal", "kymo.sqlite-shm", "kymo.sqlite-journal", "kymo.sqlite.damaged",
-        "kymo.sqlite.damaged-wal", "kymo.sqlite.damaged-shm", "kymo.sqlite.repair", "kymo.sqlite.repair-wal",
-        "kymo.sqlite.repair-shm", "kymo.sqlite.repair-journal", "kymo.damaged",
+        "kymo.mark", "kymo.damaged", "kymo.sqlite.damaged", "kymo.sqlite.damaged-wal", "kymo.sqlite.damaged-shm",
+        "kymo.sqlite.repair", "kymo.sqlite.repair-wal", "kymo.sqlite.repair-shm", "kymo.sqlite.repair-journal",
+        "kymo.sqlite", "kymo.sqlite-wal", "kymo.sqlite-shm", "kymo.sqlite-journal",
     ]
 
     /// Looks at the store in `path`, which nothing else uses from here on.
@@ -91,7 +91,7 @@ package struct StoreReset {
     ///   then; or when not all of it could be removed from its place, which the message says.
     package func run(isDeleting: Bool, at now: Instant) throws(PipelineError) -> String? {
         let names = StoreReset.files(in: path)
-        let folder = isDeleting ? nil : "\(path)/reset-\(StoreReset.stamp(now))"
+        let folder = isDeleting ? nil : "\(path)/\(StoreDirectory.resetPrefix)\(StoreReset.stamp(now))"
         let what = (try? contents.get())?.audited ?? "what it had cannot be told"
         let done = isDeleting ? "'kymo reset' deletes the store" : "'kymo reset' moves the store aside"
         if let folder { try fill(folder, names) }
@@ -112,7 +112,7 @@ package struct StoreReset {
     }
 
     /// Folders that earlier resets have made, and that nobody has removed.
-    package var earlier: [String] { FileSystem.names(in: path).filter { $0.hasPrefix("reset-") }.sorted() }
+    package var earlier: [String] { FileSystem.names(in: path).filter { $0.hasPrefix(StoreDirectory.resetPrefix) }.sorted() }
 
     /// What belongs to the store in `path`, by name.
     private static func files(in path: String) -> [String] {

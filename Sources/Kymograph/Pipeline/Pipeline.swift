@@ -100,7 +100,8 @@ package final class Pipeline: Sendable {
         (self.audit, self.notes) = (audit, notes)
         auditDelivery = try Pipeline.openAuditDelivery(settings, store, notes)
         if let store { try Pipeline.settleDeciders(settings, store, notes) }
-        store?.positions.leave { settings.reads($0) }
+        // A replay of letters, or of a file, says nothing of who reads topics.
+        if !settings.readsOnlyWhatEnds { store?.positions.leave { settings.reads($0) } }
         let set = try Pipeline.continuing(store, settings, set, findings: findings)
         let stated = settings
         var settings = try Pipeline.numbered(settings, store)

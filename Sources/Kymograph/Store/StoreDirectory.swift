@@ -27,7 +27,10 @@ struct StoreDirectory: Sendable {
         let raw = FileSystem.open(path, O_RDONLY | O_DIRECTORY)
         guard raw >= 0 else { throw StoreDirectory.error(-raw, "open", path) }
         descriptor = Descriptor(raw)
-        guard flock(raw, LOCK_EX | LOCK_NB) != 0 else { return }
+        guard flock(raw, LOCK_EX | LOCK_NB) != 0 else {
+            removeUnfinishedResets()
+            return
+        }
         let code = errno
         // Without the lock, two processes could write to one database.
         guard code == EWOULDBLOCK else { throw StoreDirectory.error(code, "lock", path) }

@@ -15,6 +15,8 @@ struct StoreRepair {
     /// What is known to be wrong with the database before it is opened, or nil.
     func reason() -> String? {
         if directory.isMarked { return "an earlier run could not read all of it" }
+        // The log of a database that is gone goes with it (``create()``).
+        guard FileSystem.target(directory.database) != nil else { return nil }
         let lost = StorePages.lostTransactions(of: directory.database)
         if lost > 0 { return "\(lost) transactions of its log cannot be read" }
         // A database is put in place when it is complete (``create()``): an empty file is what is left of one.

@@ -7,11 +7,10 @@ extension TopicPosition {
     /// Where a store keeps them.
     static let table = "topic_position"
 
-    /// Notes that groups may be ahead of what a repaired store has of their topics; whether there are any.
+    /// Notes that groups may be ahead of what a repaired store has of their topics, also of those that it seems to have
+    /// left: that it read them again may be what is lost. Whether there are any.
     static func contest(_ db: Database) throws -> Bool {
-        try db.execute(
-            sql: "UPDATE \(table) SET telling = ? WHERE telling = ?",
-            arguments: [Telling.contested.rawValue, Telling.own.rawValue])
+        try db.execute(sql: "UPDATE \(table) SET telling = ?", arguments: [Telling.contested.rawValue])
         return db.changesCount > 0
     }
 }
@@ -105,9 +104,10 @@ final class StorePositions: PositionKeeper {
     }
 
     /// Notes of which partitions nobody here reads any more, as `isRead` says: others may, and tell positions of them.
+    /// One of which the group may be ahead stays so.
     func leave(unless isRead: (TopicPartition) -> Bool) {
         let left = all.withLock { all in
-            let left = all.filter { $0.value.telling != .left && !isRead($0.key) }.mapValues { position in
+            let left = all.filter { $0.value.telling == .own && !isRead($0.key) }.mapValues { position in
                 var position = position
                 position.telling = .left
                 return position

@@ -117,8 +117,10 @@ import Testing
         let first = try #require(folders().first)
         if step == "reset-linked" { #expect(try readings(run.data) == 50) }
         try Waiting.until("another second") { try reset("--yes").end == .exit(0) }
-        let whole = step == "reset-linked" ? try #require(folders().last) : first
-        #expect(try readings(whole) == 50)
+        // The folder of the first attempt had second names of files that have stayed: it is gone.
+        let whole = try #require(folders().first)
+        #expect(try readings(whole) == 50 && folders().count == 1)
+        #expect((whole == first) == (step == "reset-begun"))
         #expect(try reset().end == .exit(66))
         let next = try run.run(Readings.heartRates(60))
         #expect(next.end == .exit(0) && next.balance?.accepted == 60 && !next.error.contains("lost"), "\(next.error)")
@@ -134,6 +136,18 @@ import Testing
         #expect(next.end == .exit(0) && next.balance?.accepted == 60 && !next.error.contains("lost"), "\(next.error)")
         let folder = try #require(folders().first)
         #expect(try readings(folder) == 50)
+    }
+
+    /// Nor is what repairs have left behind taken for the store by such a start.
+    @Test func aDamagedStoreIsInterrupted() throws {
+        try killed()
+        Files.write(Files.read("\(run.data)/kymo.sqlite"), to: "\(run.data)/kymo.sqlite.damaged")
+        Files.write(Array("a page".utf8), to: "\(run.data)/kymo.damaged")
+        let died = try Kymo.run(
+            ["reset", "--yes", "--data", run.data], environment: ["KYMO_CRASH_POINT": "reset-begun"])
+        #expect(died.end == .signal(SIGKILL), "\(died.error)")
+        let next = try run.run(Readings.heartRates(60))
+        #expect(next.end == .exit(0) && next.balance?.accepted == 60 && !next.error.contains("lost"), "\(next.error)")
     }
 
     /// To look is not to change.
