@@ -112,7 +112,9 @@ package struct StoreReset {
     }
 
     /// Folders that earlier resets have made, and that nobody has removed.
-    package var earlier: [String] { FileSystem.names(in: path).filter { $0.hasPrefix(StoreDirectory.resetPrefix) }.sorted() }
+    package var earlier: [String] {
+        FileSystem.names(in: path).filter { $0.hasPrefix(StoreDirectory.resetPrefix) }.sorted()
+    }
 
     /// What belongs to the store in `path`, by name.
     private static func files(in path: String) -> [String] {
