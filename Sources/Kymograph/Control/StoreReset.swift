@@ -33,7 +33,7 @@ package struct StoreReset {
     private let directory: StoreDirectory
 
     /// The files of a store but for its keys, in the order in which they go. The mark goes first: a store does without,
-    /// and a mark without its store would be taken for one that has lost everything. So would what repairs leave behind.
+    /// and a mark without its store would be taken for one that has lost everything. So would what repairs leave.
     private static let names = [
         "kymo.mark", "kymo.damaged", "kymo.sqlite.damaged", "kymo.sqlite.damaged-wal", "kymo.sqlite.damaged-shm",
         "kymo.sqlite.repair", "kymo.sqlite.repair-wal", "kymo.sqlite.repair-shm", "kymo.sqlite.repair-journal",

@@ -78,14 +78,14 @@ import Testing
     @Test func partitionsAreLeft() throws {
         try scratch.open { store in
             _ = store.positions.keep(some, of: topic)
-            store.positions.leave { $0.number == 40 }
+            store.positions.leave { _ in false }
             try store.commitWaiting()
-            store.positions.leave { $0.number == 40 }
+            store.positions.leave { _ in false }
             #expect(store.queue.take().batch.isEmpty)
         }
         try scratch.open { store in
             let found = store.positions.positions(of: topic)
-            #expect(found.mapValues(\.telling) == [0: .left, 3: .contested, 40: .own], "the group may be ahead")
+            #expect(found.mapValues(\.telling) == [0: .left, 3: .contested, 40: .left], "the group may be ahead")
             #expect(found[0]?.next == 7 && found[0]?.print == print)
         }
     }
