@@ -133,13 +133,13 @@ final class ExampleFolder {
         if names("ward-1.json") { try writeLedgers() }
     }
 
-    /// What `kymo ledger` says of two stores.
+    /// What `kymo ledger` says of two stores that have not the same.
     private func writeLedgers() throws {
-        for name in ["ward-1", "ward-2"] {
+        for (name, count) in [("ward-1", 3), ("ward-2", 4)] {
             let data = folder.file("\(name)-data")
             _ = try Kymo.run(
                 ["run", "--stdin", "--data", data, "--out", folder.file("\(name)-out")],
-                input: .bytes(Readings.ndjson(Readings.heartRates(3, device: name))))
+                input: .bytes(Readings.ndjson(Readings.heartRates(count, device: name))))
             folder.write("\(name).json", try Kymo.run(["ledger", "--data", data, "--format", "json"]).text)
         }
     }
