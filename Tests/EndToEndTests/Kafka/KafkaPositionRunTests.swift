@@ -86,7 +86,7 @@ import TrialSupport
     }
 
     /// Another client that tells positions is noticed.
-    @Test(.enabled(if: Trials.isTorture)) func aSecondInstance() throws {
+    @Test func aSecondInstance() throws {
         let run = try KafkaReadingRun()
         run.configure()
         try run.store(lines)
