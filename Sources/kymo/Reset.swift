@@ -3,7 +3,7 @@ import Glibc
 import Kymograph
 import KymographCore
 
-/// `kymo reset`: a data directory begins anew.
+/// `kymo reset`: a data directory begins from scratch.
 struct Reset: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "reset",
@@ -51,13 +51,13 @@ struct Reset: ParsableCommand {
         let names = StoreReset.moved(in: folder).map { "\(folder)/\($0)" }.joined(separator: " ")
         StandardError.write(
             """
-            kymo: the store is in \(folder): name that with --data to read it, and remove it when nobody needs it
+            kymo: the store is in \(folder): name that with --data to read it, remove it when you need it no more
             kymo: to put it back, while no instance runs and no other store is there: mv \(names) \(directory)/
 
             """)
     }
 
-    /// Says what there is; whether nothing of it is lost to anybody.
+    /// Says what there is; whether all of it has reached its sinks.
     private static func tell(_ reset: StoreReset) -> Bool {
         switch reset.contents {
         case .failure(let error):
