@@ -113,7 +113,9 @@ extension Pipeline {
         let others = Set(unsent.map(\.letter))
         let refusals = unsent + trial.refusals(letters.filter { !others.contains($0.number) })
         let refused = Set(refusals.map(\.letter))
-        for letter in letters where !refused.contains(letter.number) { letter.expect(settings.returning) }
+        for letter in letters where !refused.contains(letter.number) {
+            letter.expect(settings.returning, isAccounted: trial.givesAll(letter), for: .seconds(3_600))
+        }
         return ControlAnswer(refused: refusals)
     }
 

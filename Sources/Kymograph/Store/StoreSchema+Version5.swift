@@ -88,6 +88,18 @@ extension StoreSchema {
                 """)
     }
 
+    /// Rejections whose letters came again (``SettledLetters``). It is made besides the steps, too: programs that do
+    /// not know it take spans for incomplete where letters were replayed, and settle none.
+    static func keepSettled(_ db: Database) throws {
+        let row = "source INTEGER NOT NULL, series INTEGER NOT NULL, hour INTEGER NOT NULL, outcome TEXT NOT NULL"
+        try db.execute(
+            sql: """
+                CREATE TABLE \(SettledLetters.letters) (letter INTEGER PRIMARY KEY, \(row));
+                CREATE TABLE \(SettledLetters.counts) (
+                    \(row), count INTEGER NOT NULL, PRIMARY KEY (source, series, hour, outcome)) WITHOUT ROWID
+                """)
+    }
+
     /// What is paused (``Pause``), and which dead letters that has put aside.
     private static func keepPauses(_ db: Database) throws {
         try db.execute(

@@ -29,6 +29,7 @@ enum StoreSchema {
         }
         if try writer.read({ try !$0.tableExists(SequenceWindow.table) }) { try writer.write { try keepSequences($0) } }
         if try writer.read({ try !$0.tableExists(TopicPosition.table) }) { try writer.write { try keepPositions($0) } }
+        if try writer.read({ try !$0.tableExists(SettledLetters.counts) }) { try writer.write { try keepSettled($0) } }
         return outcome.withLock { $0 }
     }
 

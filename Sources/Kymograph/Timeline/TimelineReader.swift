@@ -315,7 +315,7 @@ struct TimelineReader {
         let rows = try Row.fetchCursor(
             db,
             sql: """
-                SELECT series, hour, outcome, sum(count) FROM tally
+                SELECT series, hour, outcome, sum(count) FROM \(try SettledLetters.counted(db))
                 WHERE \(tallied(series)) GROUP BY series, hour, outcome ORDER BY series, hour, outcome
                 """)
         while let row = try rows.next() {
