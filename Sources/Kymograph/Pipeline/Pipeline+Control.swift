@@ -8,8 +8,8 @@ extension Pipeline {
     /// The settings in use.
     private var present: PipelineSettings { newSettings.current }
 
-    /// The sources that are read now.
-    package var listeningSources: [PipelineSettings.Source] { present.listeningSources }
+    /// The settings in use, with the sources that are read now.
+    package var presentSettings: PipelineSettings { present }
 
     /// Listens in the data directory, if there is one. Without it the pipeline works all the same: commands then see
     /// the directory only.
@@ -98,7 +98,7 @@ extension Pipeline {
         let trial = LetterTrial(
             present, mappings.current, types: mappings.current.types, pauses: pauses.current)
         let closed = Set(present.listeningSources.filter(\.configuration.isClosedToReplay).map(\.name))
-        let (used, present) = (store.deciders, settings.deciders)
+        let (used, now) = (store.deciders, present)
         let unsent = letters.compactMap { letter -> LetterRefusal? in
             if letter.isUnproven { return LetterRefusal(letter.number, StoredLetter.unprovenText) }
             if closed.contains(letter.source) {
@@ -107,7 +107,8 @@ extension Pipeline {
                     "\(letter.source) takes TLS, sealed datagrams or what proxies send only: stop the "
                         + "instance, and replay then")
             }
-            guard let lack = letter.lacks(used: used, present: present) else { return nil }
+            if let stray = now.misdirection(of: letter) { return LetterRefusal(letter.number, stray) }
+            guard let lack = letter.lacks(used: used, present: settings.deciders) else { return nil }
             return LetterRefusal(letter.number, "a \(lack.name) has decided on it, and this instance has none")
         }
         let others = Set(unsent.map(\.letter))
