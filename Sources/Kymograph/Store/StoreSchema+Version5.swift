@@ -17,6 +17,18 @@ extension StoreSchema {
         CrashPoint.afterTables.pass()
     }
 
+    /// Tables that came after the step to version 5, in the order in which they came: the last one of each, and what
+    /// makes it.
+    ///
+    /// They are no steps to further versions, since a program that does not know them can use the store, and has no use
+    /// for what is in them: another number would have it refuse the store for nothing. A store that it has used
+    /// meanwhile lacks what happened then. A table without which readings would be let in again, or counted twice,
+    /// needs a version of its own.
+    static let addedTables: [(table: String, make: @Sendable (Database) throws -> Void)] = [
+        ("receipt_taken", keepReceiptTakers), (StoredPayloads.index, keepPayloads),
+        (SequenceWindow.table, keepSequences), (TopicPosition.table, keepPositions),
+    ]
+
     /// What `kymo sources` lists no more (``RemovedNames``).
     private static func keepRemovedNames(_ db: Database) throws {
         try db.execute(
