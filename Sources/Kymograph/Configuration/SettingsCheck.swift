@@ -25,6 +25,7 @@ enum SettingsCheck {
             log.add(.warning, origin, idle.message, advice: idle.advice)
         }
         checkWatch(settings, log: &log)
+        PathCheck.check(settings, log: &log)
         checkProfile(settings, log: &log)
         SinkCheck.check(settings, log: &log)
         SinkCheck.checkKinds(settings, hasAddedSinks: hasAddedSinks, log: &log)

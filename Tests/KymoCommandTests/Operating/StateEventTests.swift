@@ -75,12 +75,9 @@ import Testing
 
     /// A server that is there, and is no FHIR server.
     @Test func aServerThatIsUnfit() throws {
-        let other = try Kymo.start(["run", "--unix", folder.file("b.sock"), "--ephemeral"], environment: [
-            "KYMO_HTTP_ADMIN": "127.0.0.1:0"
-        ])
-        try other.waitForError("metrics and health on http://")
-        let text = other.errorText.split(separator: "metrics and health on ").last.map(String.init) ?? ""
-        let url = text.prefix { !$0.isWhitespace }
+        let other = try Kymo.start(
+            ["run", "--unix", folder.file("b.sock"), "--ephemeral"], environment: ["KYMO_HTTP_ADMIN": "127.0.0.1:0"])
+        let url = "http://127.0.0.1:\(try AdminClient(other).port)/fhir"
         let run = try start("data: data\noutput: {to: none}\nserver: {url: \"\(url)\", identity: create}")
         let client = try AckClient(folder.file("a.sock"))
         client.send(Readings.ndjson(Readings.heartRates(120)))
