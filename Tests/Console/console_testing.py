@@ -183,6 +183,36 @@ class Browser:
             cls._browser = None
 
 
+class Wire:
+    """The bytes that answers to a page take with their heads, as the browser has received them: packed ones as they come. Of
+    the stream of counts its history and first snapshot are among them, as long as they are after five minutes."""
+
+    #: Totals that the stream begins with, one a second.
+    SAMPLES = 300
+
+    def __init__(self, page):
+        self._answers, self._samples, self._snapshots = [], [], []
+        session = page.context.new_cdp_session(page)
+        session.on("Network.loadingFinished", lambda event: self._answers.append(event["encodedDataLength"]))
+        session.on("Network.eventSourceMessageReceived", self._note)
+        session.send("Network.enable")
+
+    def _note(self, event):
+        if event["eventName"] == "history":
+            self._samples += [len(json.dumps(sample)) for sample in json.loads(event["data"])]
+        else:
+            self._snapshots.append(len(event["data"]))
+
+    @property
+    def has_snapshot(self):
+        return bool(self._snapshots)
+
+    @property
+    def count(self):
+        stream = (self._snapshots[0] if self._snapshots else 0) + self.SAMPLES * max(self._samples, default=0)
+        return round(sum(self._answers)) + stream
+
+
 def serve_pages(route):
     """Answers with the file of ``PAGES``."""
     name = route.request.url.split("/console/", 1)[1].split("?")[0] or "index.html"

@@ -66,7 +66,8 @@ final class Console: AdminPages {
         }
         if request.path.hasPrefix(Self.api) { return try answer(request, request.path.dropFirst(Self.api.count)) }
         guard ["GET", "HEAD"].contains(request.method) else { throw .wrongMethod("GET, HEAD") }
-        return .reply(try ConsoleAssets.reply(String(request.path.dropFirst(Self.root.count))))
+        let path = String(request.path.dropFirst(Self.root.count))
+        return .reply(try ConsoleAssets.reply(path, takesGzip: ConsoleAssets.takesGzip(request)))
     }
 
     // MARK: API
