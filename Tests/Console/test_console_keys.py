@@ -96,7 +96,7 @@ class KeyTests(ConsoleTestCase):
             page.keyboard.press("Shift+Tab")
 
     def test_tab_reaches_all_of_the_overview(self):
-        # Skip link, seven pages, log out, a link for the rejected ones, the table.
+        # Skip link, the pages, log out, a link for the rejected ones, the table.
         self.check_stops(self.opened("overview"), "overview", 11)
 
     def test_tab_reaches_all_of_the_timeline(self):
