@@ -227,7 +227,7 @@ class LettersPage {
     this.detailView.loaded(h("div", {class: "card content"},
       h("div", {class: "row spread"}, h("h2", {}, `Letter ${letter.number}`),
         h("span", {class: "tag bad"}, "✕ ", letter.reason)),
-      letter.meaning && h("p", {}, letter.meaning, "."),
+      letter.meaning && h("p", {class: "sentence"}, letter.meaning, "."),
       h("dl", {class: "pairs"},
         pair("Received", time(letter.at), " UTC"), pair("Kind", kinds[letter.kind] ?? letter.kind),
         pair(letter.kind === "entry" ? "Sink" : "Source", quoted(letter.source)),
