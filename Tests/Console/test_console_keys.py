@@ -171,10 +171,10 @@ class KeyTests(ConsoleTestCase):
         self.wait_focus(page, "svg chart")
         # The table behind the chart does the same.
         page.locator("summary:has-text('As a table')").first.press("Enter")
-        page.locator("[data-key^='bucket ']").first.press("Space")
+        page.locator("[data-key^='row ']").first.press("Space")
         self.wait_focus(page, "H2")
         page.keyboard.press("Escape")
-        self.wait_focus(page, "BUTTON bucket ")
+        self.wait_focus(page, "BUTTON row ")
 
     def test_a_click_moves_no_focus(self):
         page = self.opened("mappings")

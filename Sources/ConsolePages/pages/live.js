@@ -72,7 +72,7 @@ class LivePage {
     const unknown = this.shown.filter((one) => !one.device).map((one) => one.number);
     if (unknown.length > 0) {
       for (const {number, type, device} of (await get("wall/names", {of: unknown.join()}, this.signal)).series) {
-        Object.assign(this.all.get(number) ?? {}, {type, device});
+        Object.assign(this.all.get(number) ?? {}, {type, device, label: ""});
       }
     }
     this.show();
@@ -200,14 +200,22 @@ class LivePage {
       pen.fillStyle = colour;
       each(body);
     };
-    draw(false, colours.soft, (one, x, y) => pen.fillText(this.name(one), x + 8, y + 5, cell - 74));
+    draw(false, colours.soft, (one, x, y) => pen.fillText(this.label(pen, one, cell - 76), x + 8, y + 5));
     pen.textAlign = "right";
     draw(true, colours.ink, (one, x, y) => one.isQuiet(this.time) || pen.fillText(one.text, x + cell - 8, y + 5, 56));
     draw(true, colours.late, (one, x, y) => one.isQuiet(this.time) && pen.fillText(`◔ ${age(this.time - one.last)}`, x + cell - 8, y + 5, 60));
     pen.textAlign = "left";
   }
 
-  name(one) { return `${one.type} ${visible(one.device.replace("masked-", ""))}`; }
+  /** The type, cut where it has no room, and what stands for the device. */
+  label(pen, one, width) {
+    if (one.label && one.labelled === width) return one.label;
+    const device = visible(one.device.replace("masked-", ""));
+    let type = one.type;
+    while (type.length > 1 && pen.measureText(`${type} ${device}`).width > width) type = `${type.replace("…", "").slice(0, -1)}…`;
+    one.labelled = width;
+    return one.label = `${type} ${device}`;
+  }
 
   // MARK: Choosing
 

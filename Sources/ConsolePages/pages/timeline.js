@@ -332,7 +332,7 @@ class SeriesChart {
       const {accepted, missing, rejected, amended} = this.series;
       const rows = [];
       for (let index = this.count - 1; index >= 0 && rows.length < 1000; index--) {
-        const key = `bucket ${this.series.number} ${index}`;
+        const key = `row ${this.series.number} ${index}`;
         rows.push(row(h("button", {class: "quiet", "data-key": key, onclick: (event) => this.choose(index, isByKey(event) && key)},
           label(this.boundaries[index], this.bucket, this.zone)),
           ...[accepted, missing, rejected, amended].map((list) => number(count(list[index])))));
