@@ -83,7 +83,9 @@ struct ConfigurationFileReader {
     ) -> (stated: Stated, repeated: [(key: String, origin: SettingOrigin)]) {
         var stated: Stated = [:]
         var repeated: [(key: String, origin: SettingOrigin)] = []
-        for (path, origin) in IncludedFiles.paths(includes(root), in: name, log: &log) {
+        let texts = includes(root)
+        settings.includes += texts.map { IncludedFiles.path($0.text, in: name) }
+        for (path, origin) in IncludedFiles.paths(texts, in: name, log: &log) {
             guard isNew(path, origin), let bytes = IncludedFiles.content(path, origin, log: &log) else { continue }
             let found = file(path, bytes).sorted { $0.value.position.offset < $1.value.position.offset }
             let before = stated
