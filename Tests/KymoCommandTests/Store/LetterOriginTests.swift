@@ -20,8 +20,13 @@ import Testing
         /// The name that the letters' source has without stating one.
         var name: String { "unix \(socket)" }
 
+        /// The mapping of all sources that have none of their own reads the payloads.
+        static func configuration(_ sources: [String]) -> String {
+            "mappings: [./yes]\nsources:\n" + sources.map { "  - \($0)\n" }.joined()
+        }
+
         private func arguments(_ sources: [String]) -> [String] {
-            let file = run.folder.write("kymo.yaml", "sources:\n" + sources.map { "  - \($0)\n" }.joined())
+            let file = run.folder.write("kymo.yaml", Self.configuration(sources))
             return ["--config", file, "--data", run.data, "--out", run.output, "--format", "ndjson"]
         }
 
@@ -57,14 +62,14 @@ import Testing
     @Test(arguments: [false, true]) func anotherWardHasTheAddress(isRunning: Bool) throws {
         let wards = Wards()
         try wards.fill()
-        let other = "{unix: \(wards.socket), name: ward-b, mappings: [./yes], defaultPatient: p-b}"
+        let other = "{unix: \(wards.socket), name: ward-b, defaultPatient: p-b}"
         let instance = isRunning ? try wards.start(other) : nil
         try wards.checkUntouched(
             try wards.replay(other), "it came from \(wards.name), and no source is called that here")
         #expect(try instance?.terminate().end ?? .exit(0) == .exit(0))
         #expect(wards.run.written.isEmpty)
         // Who says which source it was has it replayed.
-        let named = try wards.replay("{unix: \(wards.socket), name: \"\(wards.name)\", mappings: [./yes]}")
+        let named = try wards.replay("{unix: \(wards.socket), name: \"\(wards.name)\"}")
         #expect(named.end == .exit(0), "\(named.error)")
         #expect(wards.run.written.count == 1 && !wards.run.written[0].contains("p-b"))
     }
@@ -74,10 +79,10 @@ import Testing
         let wards = Wards()
         try wards.fill()
         let instance = try wards.start(
-            "{unix: \(wards.run.folder.file("b.sock")), name: \"\(wards.name)\", mappings: [./yes]}",
-            "{unix: \(wards.socket), name: ward-b, mappings: [./yes], defaultPatient: p-b}")
+            "{unix: \(wards.run.folder.file("b.sock")), name: \"\(wards.name)\"}",
+            "{unix: \(wards.socket), name: ward-b, defaultPatient: p-b}")
         try wards.checkUntouched(
-            try wards.replay("{unix: \(wards.socket), mappings: [./yes]}"),
+            try wards.replay("{unix: \(wards.socket)}"),
             "\(wards.name) is the name of a source that listens elsewhere by now")
         #expect(try instance.terminate().end == .exit(0))
         #expect(wards.run.written.isEmpty)
@@ -89,8 +94,8 @@ import Testing
         let instance = try wards.start("{unix: \(wards.socket), mappings: [./no]}")
         try Sending.send(lines: [MappingText.reading], to: wards.name)
         try Waiting.until("a letter") { try wards.run.command("dead", "list").lines.count == 2 }
-        let other = "{unix: \(wards.socket), name: ward-b, mappings: [./yes]}"
-        wards.run.folder.write("kymo.yaml", "sources:\n  - \(other)\n")
+        let other = "{unix: \(wards.socket), name: ward-b}"
+        wards.run.folder.write("kymo.yaml", Wards.configuration([other]))
         instance.signal(SIGHUP)
         try Waiting.until("ward B") { try wards.run.command("status").text.contains("ward-b") }
         try wards.checkUntouched(try wards.replay(other), "no source is called that here")
