@@ -67,10 +67,14 @@ import Testing
         #expect(watch.hasChanged)
     }
 
-    @Test(arguments: [
-        ("drain: 1s\n", nil), ("drain: 1s\n  \t", nil), (#"{"drain": "1s"}"#, nil), ("", "is empty"), (" ", "is empty"),
-        ("drain: 1", "ends in the middle of a line"), ("sources: [{unix: a}, {unix: b", "ends in the middle of a line"),
-    ] as [(String, String?)]) func halfAFileIsTold(_ text: String, reason: String?) {
+    @Test(
+        arguments: [
+            ("drain: 1s\n", nil), ("drain: 1s\n  \t", nil), (#"{"drain": "1s"}"#, nil), ("", "is empty"),
+            (" ", "is empty"),
+            ("drain: 1", "ends in the middle of a line"),
+            ("sources: [{unix: a}, {unix: b", "ends in the middle of a line"),
+        ] as [(String, String?)]) func halfAFileIsTold(_ text: String, reason: String?)
+    {
         folder.write("kymo.yaml", text)
         let watch = ConfigurationWatch(folder.file("kymo.yaml"), PipelineSettings())
         #expect(watch.incompleteness == reason.map { "\(folder.file("kymo.yaml")) \($0)" })
