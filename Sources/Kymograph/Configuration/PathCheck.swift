@@ -1,4 +1,5 @@
 import KymographCore
+import KymographTemplates
 
 /// Notes paths that a shell would have expanded and nothing here does: the data of patients would be in a folder called
 /// `~`, below whatever folder the process was started in. Likewise quotation marks of a word processor.
