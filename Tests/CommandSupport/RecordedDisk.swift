@@ -92,7 +92,7 @@ package struct RecordedDisk {
     ) -> [(path: String, content: [UInt8])] {
         var contents: [UInt64: [UInt8]] = [:]
         // Mostly all or nothing of what was not durable, else each call by itself.
-        let chance = [0, 50, 100].randomElement(using: &random)!
+        let chance = 50 * Int.random(in: 0...2, using: &random)
         for (place, call) in calls[..<end].enumerated() {
             switch call {
             case .write(let file, let offset, let bytes):

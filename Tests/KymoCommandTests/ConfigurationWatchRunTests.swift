@@ -112,11 +112,4 @@ import Testing
         let trail = Files.names(folder.file("data/audit")).map { Files.text(folder.file("data/audit/\($0)")) }.joined()
         #expect(trail.contains("kymo.yaml has changed: took over maxFuture 1m → 2m"), "\(trail)")
     }
-
-    @Test func withoutAFileItHasNoEffect() throws {
-        let done = try Kymo.run(["check", "--watch-config"])
-        #expect(
-            done.end == .exit(0) && (done.text + done.error).contains("it has no effect without a configuration file"),
-            "\(done.text) \(done.error)")
-    }
 }

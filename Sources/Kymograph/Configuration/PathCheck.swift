@@ -2,13 +2,14 @@ import KymographCore
 import KymographTemplates
 
 /// Notes paths that a shell would have expanded and nothing here does: the data of patients would be in a folder called
-/// `~`, below whatever folder the process was started in.
+/// `~`, below whatever folder the process was started in. Likewise quotation marks of a word processor.
 enum PathCheck {
     /// Notes them in all that `settings` were given.
     static func check(_ settings: PipelineSettings, log: inout ConfigurationLog) {
         check(SettingTable.settings, of: settings, settings.origins, log: &log)
         for source in settings.sources {
             check(SourceSettings.all(settings.kinds), of: source, source.origins, log: &log)
+            note(SourceSettings.addressText(source), source.addressOrigin, log: &log)
         }
         for sink in settings.sinks { check(SinkSettings.all(settings.sinkKinds), of: sink, sink.origins, log: &log) }
     }
@@ -18,11 +19,18 @@ enum PathCheck {
     ) {
         for setting in settings {
             guard let origin = origins[setting.key] else { continue }
-            for text in setting.texts(root) {
-                guard let (message, advice) = problem(text) else { continue }
-                log.add(.error, origin, message, advice: advice)
-            }
+            for text in setting.texts(root) { note(text, origin, log: &log) }
         }
+    }
+
+    private static func note(_ text: String, _ origin: SettingOrigin, log: inout ConfigurationLog) {
+        if let first = text.first, "“”„‘’‚«»".contains(first) {
+            log.add(
+                .warning, origin, "\(first) is a part of the value: it is no quotation mark of YAML",
+                advice: "write \" or ' around the value, or nothing")
+        }
+        guard let (message, advice) = problem(text) else { return }
+        log.add(.error, origin, message, advice: advice)
     }
 
     /// What is wrong with `text`, and what to do; nil when nothing is.

@@ -30,7 +30,7 @@ struct FaultScheduleTests {
         init(_ lines: [String]) throws {
             self.lines = lines
             machine = try FaultyMachine(root: folder.file("disk"))
-            #expect(mkdir(folder.file("disk"), 0o700) == 0)
+            #expect(unsafe mkdir(folder.file("disk"), 0o700) == 0)
             configure("30s")
         }
 

@@ -21,7 +21,7 @@ struct PowerLossTests {
     /// A run under load that is recorded from its first call to its last.
     private func record(_ lines: [String], isCalm: Bool) throws -> RecordedDisk {
         let (root, journal) = (folder.file("disk"), folder.file("journal"))
-        #expect(mkdir(root, 0o700) == 0)
+        #expect(unsafe mkdir(root, 0o700) == 0)
         let process = try Kymo.start(
             arguments(root) + ["--unix", folder.file("k.sock")],
             environment: try RecordedDisk.library().environment(
@@ -71,10 +71,10 @@ struct PowerLossTests {
             let acknowledged = Self.acknowledged(disk.told(before: end))
             told.insert(acknowledged)
             let root = folder.file("cut-\(cut)")
-            #expect(mkdir(root, 0o700) == 0)
+            #expect(unsafe mkdir(root, 0o700) == 0)
             for (path, content) in disk.files(before: end, using: &random) {
                 let file = "\(root)/\(path)"
-                _ = mkdir(String(file[..<file.lastIndex(of: "/")!]), 0o700)
+                _ = unsafe mkdir(String(file[..<file.lastIndex(of: "/")!]), 0o700)
                 Files.write(content, to: file)
             }
             let name = "seed \(Trials.seed(isCalm ? 4 : 5)), cut \(cut) before call \(end) of \(disk.count)"
