@@ -60,6 +60,35 @@ import Testing
         #expect(try map("apple-health", record("98.6", "degF")).contains("bodyTemperatureFahrenheit"))
     }
 
+    /// What the framing makes of a workout's events, too.
+    @Test func eventsOfAWorkout() throws {
+        let mine = try mapping("Events of a workout")
+        let workout = """
+             <Workout workoutActivityType="HKWorkoutActivityTypeRunning" duration="20" durationUnit="min" \
+            sourceName="Synthetic Watch" startDate="2026-08-03 18:00:00 +0200" endDate="2026-08-03 18:20:00 +0200">
+              <WorkoutEvent type="HKWorkoutEventTypePause" date="2026-08-03 18:05:00 +0200"/>
+              <WorkoutEvent type="HKWorkoutEventTypeResume" date="2026-08-03 18:06:00 +0200"/>
+              <WorkoutEvent type="HKWorkoutEventTypeSegment" date="2026-08-03 18:06:00 +0200" duration="90.25" \
+            durationUnit="s"/>
+             </Workout>
+
+            """
+        let file = folder.file("export.xml")
+        Files.write(AppleHealthExport.text([workout]), to: file)
+        let arguments = ["import", "apple", file, "--patient", AppleHealthExport.patient, "--format", "ndjson"]
+        let done = try Kymo.run(arguments + ["--mapping", mine])
+        #expect(done.end == .exit(0) && done.balance?.accepted == 4, "\(done.error)")
+        for part in [
+            "\"code\":\"HKWorkoutEventTypePause\"", "\"effectiveDateTime\":\"2026-08-03T18:06:00+02:00\"",
+            "\"value\":1.504,\"unit\":\"min\"", "\"code\":\"running\"",
+        ] {
+            #expect(done.text.contains(part), "\(part): \(done.text)")
+        }
+        // Of the workout and of the one event that has a duration.
+        #expect(done.text.split(separator: "\"text\":\"Duration\"").count == 3, "\(done.text)")
+        #expect(try Kymo.run(arguments).balance?.accepted == 1)
+    }
+
     @Test func decimalsOfAnElectrocardiogram() throws {
         let mine = try mapping("Decimals of an electrocardiogram")
         let examples = "\(SharedMaterial.package)/mappings/health-auto-export/examples"
