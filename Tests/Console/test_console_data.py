@@ -463,11 +463,14 @@ class DataTests(ConsoleTestCase):
                     body = gzip.decompress(body)
                 self.assertEqual(answer.headers["Vary"], "Accept-Encoding")
                 self.assertEqual(body.decode(), text, path)
-        # What is answered of readings never is.
-        request = urllib.request.Request(f"{self.instance.address}/console/api/subjects",
-                                         headers=self.instance.operator() | {"Accept-Encoding": "gzip"})
-        with urllib.request.urlopen(request) as answer:
-            self.assertIsNone(answer.headers["Content-Encoding"])
+        # What is answered of readings never is; files of mappings are.
+        fields = self.instance.operator() | {"Accept-Encoding": "gzip"}
+        for path, encoding in [("subjects", None), ("mappings/files?name=reading", "gzip")]:
+            request = urllib.request.Request(f"{self.instance.address}/console/api/{path}", headers=fields)
+            with urllib.request.urlopen(request) as answer:
+                self.assertEqual(answer.headers["Content-Encoding"], encoding)
+                body = answer.read()
+                self.assertTrue(json.loads(gzip.decompress(body) if encoding else body))
 
     def test_nothing_for_axe_to_find(self):
         schemes = ["light", "dark"] if RUNS_ALL else ["light"]
