@@ -106,7 +106,7 @@ final class Console: AdminPages {
         }
         let asked = ConsoleRequest(
             parameters: parameters, query: PercentText.pairs(request.query), body: request.body,
-            session: try access.session(request, role: route.role))
+            session: try access.session(request, role: route.role), takesGzip: ConsoleAssets.takesGzip(request))
         let work: ConsoleWork
         switch route.work {
         case .atOnce: return .reply(try route.answer(self, asked))

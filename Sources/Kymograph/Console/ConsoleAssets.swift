@@ -13,8 +13,8 @@ enum ConsoleAssets {
     }
 
     /// Packed once, when the first page is asked for. They are the same for all and say nothing of readings; answers of
-    /// the API are not packed, since the size of one would tell of the rest of it whether a text that somebody chose is
-    /// in it.
+    /// the API that do are not packed, since the length of one would tell of a text that somebody chose whether the rest
+    /// has it, too.
     private static let files = EmbeddedFolder.console.unpacked.map { File($0.path, $0.bytes) }
 
     /// The file at `path` below `/console/`, packed for a client that takes that; of the empty path the first page.
@@ -25,11 +25,7 @@ enum ConsoleAssets {
         }
         var reply = HTTPReply(200, type: type(path), "")
         reply.body = file.bytes
-        reply.fields = [.init(name: "Vary", value: "Accept-Encoding")]
-        guard takesGzip, let packed = file.packed else { return reply }
-        reply.body = packed
-        reply.fields.append(.init(name: "Content-Encoding", value: "gzip"))
-        return reply
+        return reply.packed(as: takesGzip ? file.packed : nil)
     }
 
     /// Whether the client of `request` takes gzip (RFC 9110, section 12.5.3).
@@ -49,5 +45,22 @@ enum ConsoleAssets {
         if path.hasSuffix(".css") { return "text/css; charset=utf-8" }
         if path.hasSuffix(".svg") { return "image/svg+xml" }
         return "text/html; charset=utf-8"
+    }
+}
+
+extension HTTPReply {
+    /// The reply in gzip form, if the client takes that.
+    func packed(if takesGzip: Bool) -> HTTPReply {
+        packed(as: takesGzip && body.count >= GzipBody.smallest ? GzipBody.compress(body) : nil)
+    }
+
+    /// The reply with the body in gzip form that `packed` is, where there is one.
+    fileprivate func packed(as packed: [UInt8]?) -> HTTPReply {
+        var reply = self
+        reply.fields.append(.init(name: "Vary", value: "Accept-Encoding"))
+        guard let packed else { return reply }
+        reply.body = packed
+        reply.fields.append(.init(name: "Content-Encoding", value: "gzip"))
+        return reply
     }
 }
