@@ -90,8 +90,8 @@ final class PipelineView: Sendable {
         summary.engine.laneSeconds = workers.threads.laneSeconds
         summary.engine.shardSeconds = workers.threads.shardSeconds
         summary.deliveries = output.deliverySummaries
-        summary.engine.commits = output.store?.commitTimes.withLock { $0 }
-        summary.engine.durable = output.store?.durableTimes.withLock { $0 }
+        summary.engine.commits = output.store?.totals.commitTimes.withLock { $0 }
+        summary.engine.durable = output.store?.totals.durableTimes.withLock { $0 }
         summary.outputs = output.stages.summaries
         summary.suppressedLogEntries = logCounts?.suppressed
         return summary
@@ -102,7 +102,7 @@ final class PipelineView: Sendable {
         InstanceFacts(
             run: summary, deliveries: output.deliverySummaries,
             isStarting: workers.threads.areStarting, isStopping: workers.areStopping,
-            isStoreFull: output.store?.isFull.load(ordering: .relaxed) ?? false,
+            isStoreFull: output.store?.isFull ?? false,
             audit: auditing.delivery?.facts, failure: control.currentFailure?.message)
     }
 
