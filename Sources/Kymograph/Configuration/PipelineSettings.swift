@@ -61,6 +61,8 @@ package struct PipelineSettings: Sendable {
     package var namedFiles = NamedMappingFiles()
     /// Whether mappings in folders are loaded again when their files change.
     package var watchesMappings = true
+    /// Whether the configuration is read again when its files change.
+    package var watchesConfiguration = false
     /// Period of templates that name none and summarise.
     package var window: Int64 = 300_000_000_000
     /// How windows close, and the limits of what they hold.
@@ -152,6 +154,8 @@ package struct PipelineSettings: Sendable {
 
     /// The files that were read, each after the file that includes it.
     package var configurationFiles: [String] = []
+    /// The paths and patterns that they include, also of files that are not there.
+    var includes: [String] = []
 
     /// The defaults.
     package init() {}

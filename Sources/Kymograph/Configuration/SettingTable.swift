@@ -41,6 +41,9 @@ enum SettingTable {
         .choice(
             "watch", \.watchesMappings, [("true", true), ("false", false)],
             "Whether mappings in folders are loaded again when their files change"),
+        .choice(
+            "watchConfig", \.watchesConfiguration, [("true", true), ("false", false)],
+            "Whether this file, and those that it includes, are read again when they change, as on SIGHUP"),
     ]
 
     private static let patients: [Setting<PipelineSettings>] = [

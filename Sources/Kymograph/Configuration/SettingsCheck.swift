@@ -24,6 +24,8 @@ enum SettingsCheck {
             guard let origin = settings.origins[idle.key] else { continue }
             log.add(.warning, origin, idle.message, advice: idle.advice)
         }
+        checkWatch(settings, log: &log)
+        PathCheck.check(settings, log: &log)
         checkProfile(settings, log: &log)
         SinkCheck.check(settings, log: &log)
         SinkCheck.checkKinds(settings, hasAddedSinks: hasAddedSinks, log: &log)
@@ -72,6 +74,13 @@ enum SettingsCheck {
             guard let origin = source.origins[row.setting.key] else { continue }
             log.add(.warning, origin, "it has no effect here", advice: row.advice(settings.kinds.keys(with: row.needs)))
         }
+    }
+
+    private static func checkWatch(_ settings: PipelineSettings, log: inout ConfigurationLog) {
+        guard settings.watchesConfiguration, settings.configurationFiles.isEmpty,
+            let origin = settings.origins["watchConfig"]
+        else { return }
+        log.add(.warning, origin, "it has no effect without a configuration file", advice: "name one with --config")
     }
 
     private static func checkConsole(_ settings: PipelineSettings, log: inout ConfigurationLog) {

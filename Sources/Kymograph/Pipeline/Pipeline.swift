@@ -115,8 +115,8 @@ package final class Pipeline: Sendable {
     /// The addresses in use, by source.
     package var addresses: [any SourceAddress] { view.addresses }
 
-    /// The sources that are read now.
-    package var listeningSources: [PipelineSettings.Source] { configuration.present.listeningSources }
+    /// The settings in use, with the sources that are read now.
+    package var presentSettings: PipelineSettings { configuration.present }
 
     /// The balance at this moment.
     package var summary: PipelineSummary { view.summary }

@@ -118,10 +118,10 @@ final class PipelineRequests: Sendable {
     private func expect(_ numbers: [Int64], _ store: Store) -> ControlAnswer {
         let letters = store.read { try StoredLetter.fetch(numbers, $0) } ?? []
         let trial = LetterTrial(
-            present, configuration.mappings.current, types: configuration.mappings.current.types, pauses: pauses.current
-        )
+            present, configuration.mappings.current, types: configuration.mappings.current.types,
+            pauses: pauses.current)
         let closed = Set(present.listeningSources.filter(\.configuration.isClosedToReplay).map(\.name))
-        let (used, present) = (store.deciders, settings.deciders)
+        let (used, now) = (store.deciders, present)
         let unsent = letters.compactMap { letter -> LetterRefusal? in
             if letter.isUnproven { return LetterRefusal(letter.number, StoredLetter.unprovenText) }
             if closed.contains(letter.source) {
@@ -130,13 +130,16 @@ final class PipelineRequests: Sendable {
                     "\(letter.source) takes TLS, sealed datagrams or what proxies send only: stop the "
                         + "instance, and replay then")
             }
-            guard let lack = letter.lacks(used: used, present: present) else { return nil }
+            if let stray = now.misdirection(of: letter) { return LetterRefusal(letter.number, stray) }
+            guard let lack = letter.lacks(used: used, present: settings.deciders) else { return nil }
             return LetterRefusal(letter.number, "a \(lack.name) has decided on it, and this instance has none")
         }
         let others = Set(unsent.map(\.letter))
         let refusals = unsent + trial.refusals(letters.filter { !others.contains($0.number) })
         let refused = Set(refusals.map(\.letter))
-        for letter in letters where !refused.contains(letter.number) { letter.expect(settings.returning) }
+        for letter in letters where !refused.contains(letter.number) {
+            letter.expect(settings.returning, isAccounted: trial.givesAll(letter), for: .seconds(3_600))
+        }
         return ControlAnswer(refused: refusals)
     }
 

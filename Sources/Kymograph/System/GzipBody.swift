@@ -1,6 +1,6 @@
 import CZlib
 
-/// Compresses the bodies of requests by zlib.
+/// Compresses bodies of requests and replies by zlib.
 enum GzipBody {
     /// Smaller bodies gain less than a packet, in bytes.
     static let smallest = 1_024
