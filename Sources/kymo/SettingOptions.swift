@@ -51,7 +51,8 @@ struct SettingOptions: ParsableArguments {
     /// Reads the same again, in a process that `sandbox` confines; nil without a configuration file, and for one that
     /// came by standard input.
     func rereading(_ sandbox: Sandbox?) throws -> ConfigurationRereading? {
-        try config.flatMap { $0 == "-" ? nil : $0 }.map { ConfigurationRereading(try input(), path: $0, sandbox: sandbox) }
+        guard let config, config != "-" else { return nil }
+        return ConfigurationRereading(try input(), path: config, sandbox: sandbox)
     }
 
     /// As ``load()``, without printing: what is nil has errors among the diagnostics. `beforeReading` is called before
