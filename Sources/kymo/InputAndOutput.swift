@@ -40,7 +40,7 @@ enum InputFile {
             return StandardError.exit(
                 "\(path) cannot be read: it is a folder; \(advice)", code: ExitStatus.noInput)
         }
-        if let cause = strangeness(path) {
+        if let cause = StandardDescriptors.oddity(of: path) {
             return StandardError.exit("\(path) cannot be read: \(cause); \(advice)", code: ExitStatus.noInput)
         }
         if isPermission {
@@ -51,19 +51,6 @@ enum InputFile {
         let cause = exists ? "reading it fails" : "there is no such file"
         let name = path.isEmpty ? "a file without a name" : path
         return StandardError.exit("\(name) cannot be read: \(cause); \(advice)", code: ExitStatus.noInput)
-    }
-
-    /// What `path` is when it is neither a file nor a folder, such as a pipe of the shell (`<(…)`), or a link that leads
-    /// nowhere; nil for others.
-    private static func strangeness(_ path: String) -> String? {
-        var status = stat()
-        guard unsafe stat(path, &status) != 0 else {
-            return status.st_mode & S_IFMT == S_IFREG
-                ? nil : "it is a pipe, a device or a socket, and no file (- is standard input)"
-        }
-        if errno == ELOOP { return "its links lead to each other" }
-        guard errno == ENOENT, unsafe lstat(path, &status) == 0 else { return nil }
-        return "it is a link to a file that is not there"
     }
 }
 
