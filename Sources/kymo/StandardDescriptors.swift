@@ -7,6 +7,7 @@ enum StandardDescriptors {
     /// nowhere; nil for others.
     static func oddity(of path: String) -> String? {
         var status = stat()
+        // Safe: the path is a C string for the call, and the struct is ours; the same below.
         guard unsafe stat(path, &status) != 0 else {
             return status.st_mode & S_IFMT == S_IFREG
                 ? nil : "it is a pipe, a device or a socket, and no file (- is standard input)"
