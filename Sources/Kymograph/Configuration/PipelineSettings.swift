@@ -104,7 +104,7 @@ package struct PipelineSettings: Sendable {
     /// Where output goes besides ``server``.
     package var destination = Destination.standardOutput
     /// How Observations and bundles are written.
-    package var output = ObservationOptions()
+    package var output = ObservationOptions.withHashes
     /// Most entries of a bundle.
     package var bundleEntries = 100
     /// Most bytes of a bundle that has more than one Observation.
