@@ -26,6 +26,7 @@ extension PipelineSettings {
             ruleList.resources, sources: numberedSources,
             sinks: placedSinks.map { $0?.name ?? "" })
         rules.interceptor = entryInterceptor
+        rules.watcher = batchWatcher
         return rules
     }
 

@@ -79,6 +79,8 @@ package struct PipelineSettings: Sendable {
     package var interceptor: (any ReadingInterceptor)?
     /// The same of resources.
     package var entryInterceptor: (any EntryInterceptor)?
+    /// Is shown each block of entries before sinks get it; nil for nothing.
+    package var batchWatcher: (@Sendable (ByteView) -> Void)?
     /// Limits of one document.
     package var scan = ScanLimits()
     /// Whether payloads like others before are read without a scan.
