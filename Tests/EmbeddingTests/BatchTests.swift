@@ -10,7 +10,8 @@ import Testing
 
         func enqueue(_ job: consuming ExecutorJob) {
             let job = UnownedJob(job)
-            queue.async { [self] in job.runSynchronously(on: asUnownedTaskExecutor()) }
+            // Safe: the closure keeps the executor, and the job is run once.
+            queue.async { [self] in unsafe job.runSynchronously(on: asUnownedTaskExecutor()) }
         }
     }
 
