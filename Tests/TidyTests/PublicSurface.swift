@@ -43,8 +43,8 @@ enum PublicSurface {
         SourceError: SourceError .message .description .init .system
         StreamFraming: CustomFraming .init .== .hash
         StreamIntake: StreamIntake .payload .lastPayload .reject .reply
-        StreamProtocol: StreamProtocol .acknowledging .kept .take .end .hasExpired .overdueReply
-            .acknowledging .kept .hasExpired .overdueReply Acknowledging (3 cases) StreamPiece .mostHead .bytes .keptCount StreamEnding (2 cases)
+        StreamProtocol: StreamProtocol .acknowledging .kept .take .fileEnded .end .hasExpired .overdueReply
+            .acknowledging .kept .fileEnded .hasExpired .overdueReply Acknowledging (3 cases) StreamPiece .mostHead .bytes .keptCount StreamEnding (2 cases)
         Submission: SubmissionReceipt .readings .rejected .isDurable SubmissionError .description (5 cases)
             Submission .receipt
         """
