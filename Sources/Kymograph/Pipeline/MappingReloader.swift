@@ -204,6 +204,7 @@ final class MappingReloader: Sendable {
         }
         if !diagnostics.isEmpty { findings(diagnostics) }
         let changes = changes(in: new)
+        let lists = ListDeeds(new).beside(ListDeeds(stated.withLock { $0 }))
         guard changes.lasting.isEmpty else {
             let names = changes.lasting.map(\.text).joined(separator: ", ")
             refuse(
@@ -229,6 +230,7 @@ final class MappingReloader: Sendable {
         for part in AuditDeed.parts("settings", first: "SIGHUP: took over", changes.all.map(\.text)) {
             notes(.deed(.settingsChanged, by: "", part, level: .info))
         }
+        for list in lists { notes(.deed(list.kind, by: "", "SIGHUP: \(list.text)", level: .info)) }
         return true
     }
 
