@@ -281,7 +281,9 @@ package final class Pipeline: Sendable {
         let admin = startAdmin(actions)
         defer { admin?.stop() }
         auditDelivery?.start()
-        audit?.record(.mappingsBegin, MappingDeeds.begin(mappings.current.files))
+        audit?.record(
+            MappingDeeds.begin(mappings.current.files).map { AuditDeed(.mappingsBegin, $0) }
+                + ListDeeds(settings).all.map { AuditDeed($0.kind, $0.text) })
         stage?.start()
         outputs.start()
         startShards()
