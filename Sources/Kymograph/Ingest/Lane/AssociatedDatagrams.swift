@@ -1,28 +1,44 @@
-import Glibc
 import KymographCore
 
-/// Datagrams by DTLS.
-extension LaneLoop {
+/// Reads datagrams that come by DTLS to UDP sockets, each with the clients of its own. Of the lane's thread.
+final class AssociatedDatagrams {
+    private let sockets: DatagramSockets
+    private let sources: LaneSources
+    private let notices: ClientNotices
+    private let clock: LaneClock
+    private let datagrams: DatagramBatch
+    /// Clients by DTLS, by source.
+    private var associations: [Int: AssociationTable] = [:]
+
+    init(_ sockets: DatagramSockets, _ sources: LaneSources, _ notices: ClientNotices, _ clock: LaneClock) {
+        (self.sockets, self.sources, self.notices, self.clock) = (sockets, sources, notices, clock)
+        datagrams = sockets.batch
+    }
+
+    /// Begins to read source `index`, which has no clients yet.
+    func start(_ index: Int, _ form: OpenedSource.Associations) {
+        associations[index] = AssociationTable(
+            at: sources[index].opened.descriptor.raw, form.tls.current { _ in })
+    }
+
+    /// Forgets source `index`.
+    func end(_ index: Int) { associations[index] = nil }
+
     /// Takes batches from socket `index` until it is empty, at most `maxBatches`.
-    mutating func receive(
+    func receive(
         _ index: Int, _ associations: OpenedSource.Associations, maxBatches: Int,
         _ consumer: inout some PayloadConsumer & ~Copyable
     ) throws(SourceError) {
         guard let table = self.associations[index] else { return }
         let name = sources[index].name
-        let descriptor = sources[index].opened.descriptor.raw
-        for _ in 0..<maxBatches {
-            let count = datagrams.receive(descriptor)
-            if count == -Int(EAGAIN) || count == -Int(EINTR) || count == -Int(ENOMEM) { return }
-            guard count >= 0 else { throw .system(Int32(-count), "receive from", name) }
-            guard count > 0 else { return }
+        sockets.noteOthers()
+        _ = try sockets.receive(index, maxBatches: maxBatches) { count in
             table.follow(associations.tls.current { consumer.noted("\(name): \($0)") })
             deliver(count, from: index, table, &consumer)
-            if count < DatagramBatch.size { return }
         }
     }
 
-    private mutating func deliver(
+    private func deliver(
         _ count: Int, from index: Int, _ table: AssociationTable, _ consumer: inout some PayloadConsumer & ~Copyable
     ) {
         consumer.batchBegin()
@@ -39,19 +55,19 @@ extension LaneLoop {
                 start += length
             } while start < bytes.count
         }
-        if let dropped = datagrams.dropCount(count - 1) { counts.kernelDrops = drops[index].observe(dropped) }
+        sockets.noteDrops(count, of: index, in: &counts)
         sources[index].counters.add(counts)
         sources[index].counters.note(openStreams: table.establishedCount)
         consumer.batchEnd()
     }
 
-    private mutating func take(
+    private func take(
         _ datagram: ByteView, of sender: DatagramEndpoint, at place: Int, source index: Int, _ table: AssociationTable,
         _ counts: inout SourceCounts, _ consumer: inout some PayloadConsumer & ~Copyable
     ) {
         let route = table.route(
             datagram, of: sender, to: datagrams.localAddress(place), sources[index].configuration.associations,
-            at: lastIdle
+            at: clock.lastIdle
         ) { datagrams.sender(place) }
         switch route {
         case .nothing: return
@@ -59,8 +75,8 @@ extension LaneLoop {
             note(refusal, index)
             let limit = ClientLimit(kind: .association(refusal, ""), source: index)
             // Of a flood, nobody is named but the first.
-            guard !toldLimits.contains(limit) else { return }
-            tell(limit, datagrams.sender(place).map { .network($0) }, &consumer)
+            guard !notices.knows(limit) else { return }
+            notices.tell(limit, datagrams.sender(place).map { .network($0) }, &consumer)
         case .begun(let association, let handshake):
             advance(association, handshake, source: index, table, &counts, &consumer)
         case .handshake(let association, let handshake):
@@ -77,7 +93,7 @@ extension LaneLoop {
     }
 
     /// Gives `datagram` to `connection`, and counts what is cut off it; false when something is.
-    private mutating func give(
+    private func give(
         _ datagram: ByteView, to connection: DatagramTLSConnection, of association: Association, source index: Int,
         _ consumer: inout some PayloadConsumer & ~Copyable
     ) -> Bool {
@@ -89,12 +105,12 @@ extension LaneLoop {
         return false
     }
 
-    private mutating func advance(
+    private func advance(
         _ association: Association, _ handshake: Association.Handshake, source index: Int, _ table: AssociationTable,
         _ counts: inout SourceCounts, _ consumer: inout some PayloadConsumer & ~Copyable
     ) {
         let configuration = sources[index].configuration
-        let progress = table.advance(association, handshake, at: lastIdle) {
+        let progress = table.advance(association, handshake, at: clock.lastIdle) {
             configuration.peers.map { StreamAccess($0, former: configuration.former, hasRequests: false) }
         }
         switch progress {
@@ -110,7 +126,7 @@ extension LaneLoop {
 
     /// Looks whether the client of `association` is of the list of peers, by a key or certificate that is still good,
     /// and ends it if not.
-    private mutating func admit(
+    private func admit(
         _ association: Association, _ established: Association.Established, source index: Int,
         _ table: AssociationTable, _ consumer: inout some PayloadConsumer & ~Copyable
     ) -> Bool {
@@ -124,12 +140,12 @@ extension LaneLoop {
         guard access.isRefused else { return true }
         let failure = association.identity(established.connection).failure
         table.end(association, tells: true)
-        refuseStranger(association.peer, failure, source: index, &consumer)
+        notices.refuseStranger(association.peer, failure, source: index, &consumer)
         return false
     }
 
     /// Hands on the payloads of the datagram that `association` was given. False when it was not of it.
-    private mutating func read(
+    private func read(
         _ association: Association, _ established: Association.Established, source index: Int,
         _ table: AssociationTable, _ counts: inout SourceCounts, _ consumer: inout some PayloadConsumer & ~Copyable
     ) -> Bool {
@@ -147,7 +163,7 @@ extension LaneLoop {
             case .bytes(let count):
                 if !isTaken, !admit(association, established, source: index, table, &consumer) { return true }
                 isTaken = true
-                association.established?.lastReceived = lastIdle
+                association.established?.lastReceived = clock.lastIdle
                 counts.datagrams += 1
                 counts.bytes += UInt64(count)
                 consumer.sender(association.peer)
@@ -163,7 +179,7 @@ extension LaneLoop {
 
     /// Sends again what was not answered, and ends what has taken too long, was silent for too long, or has a key or
     /// certificate that is not good any more.
-    mutating func tendAssociations(
+    func tend(
         _ now: ContinuousClock.Instant, _ consumer: inout some PayloadConsumer & ~Copyable
     ) {
         for (index, table) in associations {
@@ -190,20 +206,21 @@ extension LaneLoop {
         }
     }
 
-    /// Tells the clients of source `index` that nothing more is read.
-    func endAssociations(of index: Int) {
-        associations[index]?.endAll()
+    /// Tells the clients of source `index`, if it has such, that nothing more is read.
+    func endAll(of index: Int) {
+        guard let table = associations[index] else { return }
+        table.endAll()
         sources[index].counters.note(openStreams: 0)
     }
 
     /// Counts what was not taken of `peer`, and says why; `fault` is that of a handshake.
-    private mutating func refuse(
+    private func refuse(
         _ peer: Peer?, _ refusal: AssociationRefusal, _ fault: String, _ index: Int,
         _ consumer: inout some PayloadConsumer & ~Copyable
     ) {
         note(refusal, index)
         if refusal.isOfLogin { consumer.refusedClient(of: sources[index].name, refusal.rawValue) }
-        tell(ClientLimit(kind: .association(refusal, fault), source: index), peer, &consumer)
+        notices.tell(ClientLimit(kind: .association(refusal, fault), source: index), peer, &consumer)
     }
 
     private func note(_ refusal: AssociationRefusal, _ index: Int) {

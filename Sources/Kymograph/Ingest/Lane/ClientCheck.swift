@@ -1,16 +1,55 @@
 import Glibc
 import KymographCore
 
-/// Proxies that say who their clients are.
-extension LaneLoop {
-    /// Whether `peer` may say whose connection it brings.
-    func isProxy(_ peer: Peer?, _ configuration: SourceConfiguration) -> Bool {
-        guard let address = (peer?.host).flatMap(NetworkRange.bytes(of:)) else { return false }
-        return configuration.proxies.contains { $0.contains(address) }
+/// Who is let in. Of the lane's thread.
+struct ClientCheck {
+    /// Whether what a client sends is read.
+    enum Entry {
+        case yes
+        /// More has to come before it is known who it is.
+        case notYet
+        case no
     }
 
+    private let sources: LaneSources
+    private let streams: StreamTable
+    private let notices: ClientNotices
+    private let replies: PendingReplies
+    private let listeners: LaneListeners
+
+    init(
+        _ sources: LaneSources, _ streams: StreamTable, _ notices: ClientNotices, _ replies: PendingReplies,
+        _ listeners: LaneListeners
+    ) {
+        (self.sources, self.streams, self.notices) = (sources, streams, notices)
+        (self.replies, self.listeners) = (replies, listeners)
+    }
+
+    /// Looks who the client of `stream` is, and counts one that is not let in.
+    func letIn(_ stream: Stream, _ consumer: inout some PayloadConsumer & ~Copyable) -> Entry {
+        if stream.proxyHeader != nil, case let entry = findClient(of: stream, &consumer), entry != .yes { return entry }
+        if !stream.transport.isEstablished {
+            switch stream.transport.establish() {
+            // What waits for it can be sent.
+            case 0: if stream.progress.acknowledger?.isWaiting ?? false { replies.noteDue() }
+            case -Int(EAGAIN): return .notYet
+            case let code:
+                notices.noteFailure(-code, of: stream, &consumer)
+                return .no
+            }
+        }
+        guard let access = stream.progress.access else { return .yes }
+        let name = sources[stream.source].name
+        access.refresh({ stream.identity }) { consumer.rereadList("\(name): \($0)") }
+        guard access.isRefused else { return .yes }
+        notices.refuseStranger(stream.peer, stream.identity.failure, source: stream.source, &consumer)
+        return .no
+    }
+
+    // MARK: Proxies
+
     /// Reads what the proxy of `stream` says of its client, and not a byte more.
-    mutating func findClient(
+    private func findClient(
         of stream: Stream, _ consumer: inout some PayloadConsumer & ~Copyable
     ) -> Entry {
         while let step = stream.proxyHeader?.step {
@@ -27,7 +66,7 @@ extension LaneLoop {
             }
             guard let bytes else { return .notYet }
             guard !bytes.isEmpty else {
-                refuseProxy(stream, &consumer)
+                notices.refuseProxy(stream, &consumer)
                 return .no
             }
             stream.proxyHeader?.append(bytes)
@@ -36,11 +75,11 @@ extension LaneLoop {
     }
 
     /// Notes that `peer` is the client, unless its host has too many connections.
-    private mutating func name(
+    private func name(
         _ stream: Stream, _ peer: Peer?, _ consumer: inout some PayloadConsumer & ~Copyable
     ) -> Entry {
-        if let limit = passedHostLimit(stream.source, peer) {
-            refuse(peer, limit, source: stream.source, &consumer)
+        if let limit = listeners.passedHostLimit(stream.source, peer) {
+            notices.refuse(peer, limit, source: stream.source, &consumer)
             return .no
         }
         streams.name(stream, peer)
@@ -59,22 +98,5 @@ extension LaneLoop {
         var bytes: [UInt8] = []
         guard FileSystem.read(raw, count, into: &bytes) != nil else { return errno == EAGAIN ? nil : [] }
         return bytes
-    }
-
-    /// Counts a connection that does not begin as a proxy begins it.
-    mutating func refuseProxy(_ stream: Stream, _ consumer: inout some PayloadConsumer & ~Copyable) {
-        let proxy = NetworkAddress.peer(of: stream.descriptor.raw).map { Peer.network($0) }
-        refuseProxy(.proxyHeader, proxy, source: stream.source, &consumer)
-    }
-
-    /// Counts a connection that does not come as a proxy brings it.
-    mutating func refuseProxy(
-        _ kind: ClientLimit.Kind, _ peer: Peer?, source index: Int,
-        _ consumer: inout some PayloadConsumer & ~Copyable
-    ) {
-        var counts = SourceCounts()
-        counts.proxyFailures = 1
-        sources[index].counters.add(counts)
-        tell(ClientLimit(kind: kind, source: index), peer, &consumer)
     }
 }

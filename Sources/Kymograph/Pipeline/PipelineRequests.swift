@@ -1,23 +1,45 @@
 import FoundationEssentials
-import GRDB
 import Glibc
 import KymographCore
 
 /// What a running pipeline answers to commands.
-extension Pipeline {
-    /// The settings in use.
-    private var present: PipelineSettings { newSettings.current }
+final class PipelineRequests: Sendable {
+    private let configuration: PipelineConfiguration
+    /// Where `kymo tap` looks in.
+    private let taps: TapPoint
+    private let output: PipelineOutput
+    private let control: PipelineControl
+    /// What is paused.
+    private let pauses: PauseBook
+    /// Where `kymo flush` asks.
+    private let flushes: FlushControl
+    private let workers: PipelineWorkers
+    private let reloader: MappingReloader
+    private let view: PipelineView
+    private let admin: PipelineAdmin
 
-    /// The settings in use, with the sources that are read now.
-    package var presentSettings: PipelineSettings { present }
+    /// Those that the given parts can answer.
+    init(
+        _ configuration: PipelineConfiguration, _ taps: TapPoint, _ output: PipelineOutput,
+        _ control: PipelineControl, _ pauses: PauseBook, _ flushes: FlushControl, _ workers: PipelineWorkers,
+        _ reloader: MappingReloader, _ view: PipelineView, _ admin: PipelineAdmin
+    ) {
+        (self.configuration, self.taps, self.output, self.control) = (configuration, taps, output, control)
+        (self.pauses, self.flushes, self.workers) = (pauses, flushes, workers)
+        (self.reloader, self.view, self.admin) = (reloader, view, admin)
+    }
+
+    /// The settings in use.
+    private var present: PipelineSettings { configuration.present }
+    private var settings: PipelineSettings { configuration.settings }
 
     /// Listens in the data directory, if there is one. Without it the pipeline works all the same: commands then see
     /// the directory only.
-    func openControl() -> ControlServer? {
-        guard let stage else { return nil }
+    func open() -> ControlServer? {
+        guard let store = output.store else { return nil }
         do throws(SourceError) {
-            let server = try ControlServer(directory: stage.store.directory.path) { [self] line, asker in
-                reply(line, asker, stage.store)
+            let server = try ControlServer(directory: store.directory.path) { [self] line, asker in
+                reply(line, asker, store)
             }
             WorkerThread.start("kymo-control") { server.run() }
             return server
@@ -30,10 +52,10 @@ extension Pipeline {
     private func reply(_ line: [UInt8], _ asker: ControlServer.Asker, _ store: Store) -> ControlServer.Reply {
         guard let request = try? JSONDecoder().decode(ControlRequest.self, from: Data(line)) else {
             let error = "this is no request that kymo \(KymographVersion.number) knows"
-            return .line(Pipeline.line(ControlAnswer(error: error)))
+            return .line(PipelineRequests.line(ControlAnswer(error: error)))
         }
-        if let removal = request.removal { return .line(Pipeline.line(remove(removal, asker, store))) }
-        guard let tap = request.tap else { return .line(Pipeline.line(answer(request, asker, store))) }
+        if let removal = request.removal { return .line(PipelineRequests.line(remove(removal, asker, store))) }
+        guard let tap = request.tap else { return .line(PipelineRequests.line(answer(request, asker, store))) }
         return reply(tap, asker)
     }
 
@@ -45,9 +67,9 @@ extension Pipeline {
     private func reply(_ request: TapRequest, _ asker: ControlServer.Asker) -> ControlServer.Reply {
         let peer = PeerCredentials(asker.client.raw)
         let refusal = peer.map { TapPoint.refusal(of: request, by: $0, owner: geteuid()) } ?? "it is not known who asks"
-        if let refusal { return .line(Pipeline.line(ControlAnswer(error: refusal))) }
+        if let refusal { return .line(PipelineRequests.line(ControlAnswer(error: refusal))) }
         guard let tap = taps.open(request) else {
-            return .line(Pipeline.line(ControlAnswer(error: "\(TapPoint.most) taps are open already: end one")))
+            return .line(PipelineRequests.line(ControlAnswer(error: "\(TapPoint.most) taps are open already: end one")))
         }
         if request.reveals, let peer {
             let stage = request.stage.rawValue
@@ -56,9 +78,9 @@ extension Pipeline {
                     .tapReveal, by: peer.text,
                     "'kymo tap --stage \(stage) --reveal' shows identifiers: asked by \(peer.text)"))
         }
-        let opening = TapOpening(process: getpid(), types: mappings.current.types.map(\.name))
+        let opening = TapOpening(process: getpid(), types: configuration.mappings.current.types.map(\.name))
         let text = TapText(reveals: request.reveals, format: request.format, sources: tappedSources)
-        return .stream(Pipeline.line(ControlAnswer(tap: opening))) { [taps] in
+        return .stream(PipelineRequests.line(ControlAnswer(tap: opening))) { [taps] in
             TapStream(tap, text, to: asker.client, stopEvent: asker.stopEvent).run()
             taps.close(tap)
         }
@@ -79,8 +101,8 @@ extension Pipeline {
         if let asked = request.flush { return flush(asked, asker, store) }
         if request.command == .flushProgress { return look(request.look, store) }
         if let asked = request.pause { return pause(asked, isPausing: request.command == .pause, asker, store) }
-        guard let change = request.letterChange else { return ControlAnswer(status: status(store)) }
-        if case .deliver = change, stage?.deliverySummaries.isEmpty ?? true {
+        guard let change = request.letterChange else { return ControlAnswer(status: view.status(store)) }
+        if case .deliver = change, output.deliverySummaries.isEmpty {
             return ControlAnswer(
                 error:
                     "this instance has no FHIR server to send entries to: end it, and replay before one with --server")
@@ -96,7 +118,8 @@ extension Pipeline {
     private func expect(_ numbers: [Int64], _ store: Store) -> ControlAnswer {
         let letters = store.read { try StoredLetter.fetch(numbers, $0) } ?? []
         let trial = LetterTrial(
-            present, mappings.current, types: mappings.current.types, pauses: pauses.current)
+            present, configuration.mappings.current, types: configuration.mappings.current.types,
+            pauses: pauses.current)
         let closed = Set(present.listeningSources.filter(\.configuration.isClosedToReplay).map(\.name))
         let (used, now) = (store.deciders, present)
         let unsent = letters.compactMap { letter -> LetterRefusal? in
@@ -122,7 +145,7 @@ extension Pipeline {
 
     /// A code for the console, for the user alone who can connect to the control socket.
     private func login(_ role: String?, _ asker: ControlServer.Asker) -> ControlAnswer {
-        guard let sessions = consoleSessions, let url = adminURL else {
+        guard let sessions = admin.sessions, let url = admin.url else {
             return ControlAnswer(error: "this instance serves no console: set console.enabled to true")
         }
         guard let role = ConsoleRole(rawValue: role ?? ""), role < .edit || settings.console.edits else {
@@ -171,10 +194,10 @@ extension Pipeline {
     ) -> ControlAnswer {
         let change = PauseControl(
             book: pauses, store: store, sources: present.sources, limits: PauseLimits(present),
-            keeps: { [self] in keepsMessages(source: $0) }, lanes: laneCount, asker: asker.name,
+            keeps: { [workers] in workers.keepsMessages(source: $0) }, lanes: workers.lanes.count, asker: asker.name,
             notes: { [control] in control.note($0) })
         do throws(PipelineError) {
-            let types = mappings.current.types.map(\.name)
+            let types = configuration.mappings.current.types.map(\.name)
             return ControlAnswer(pauses: try change.make(request, isPausing: isPausing, types: types))
         } catch {
             return ControlAnswer(error: error.message)
@@ -203,37 +226,8 @@ extension Pipeline {
     }
 
     private func forgetLookups() -> ControlAnswer {
-        let servers = stage?.forgetLookups() ?? 0
+        let servers = output.stage?.forgetLookups() ?? 0
         return ControlAnswer(error: servers > 0 ? nil : "this instance has no FHIR server that it asks for Devices")
-    }
-
-    /// What the database holds; nil without one, or when it cannot be read.
-    var storedStatus: InstanceStatus? {
-        guard let store = stage?.store else { return nil }
-        // Without `Store.read`: whoever looks on must not end the process.
-        return try? store.pool.read { try read(store, into: InstanceStatus(directory: store.directory.path), $0) }
-    }
-
-    private func read(_ store: Store, into status: InstanceStatus, _ db: Database) throws -> InstanceStatus {
-        var status = status
-        try status.read(db, nil, limitBytes: store.settings.maxBytes, now: WallClock.now())
-        return status
-    }
-
-    private func status(_ store: Store) -> InstanceStatus {
-        var status = InstanceStatus(directory: store.directory.path)
-        status.process = getpid()
-        let summary = summary
-        status.sources = zip(summary.sources, present.sources).filter { !$0.0.isRemoved }.map { counted, source in
-            InstanceStatus.Source(counted, framing: settings.framingText(of: source))
-        }
-        status.started = started.text
-        status.outputs = newSettings.current.outgoingSinks.map(\.name)
-        status.balance = summary.balance
-        var answer = store.read { try read(store, into: status, $0) } ?? status
-        for (sink, delivery) in stage?.deliverySummaries ?? [] { answer.note(delivery, of: sink) }
-        answer.count(summary, at: WallClock.now())
-        return answer
     }
 }
 

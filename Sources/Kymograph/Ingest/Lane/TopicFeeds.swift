@@ -1,14 +1,23 @@
 import KymographCore
 
-/// Topics, which threads of their own read for the lane.
-extension LaneLoop {
+/// Topics, which threads of their own read for the lane. Of the lane's thread.
+struct TopicFeeds {
+    private let sources: LaneSources
+    private let held: HeldSources
+    private let streams: StreamTable
+    private let connections: KeptConnections
+
+    init(_ sources: LaneSources, _ held: HeldSources, _ streams: StreamTable, _ connections: KeptConnections) {
+        (self.sources, self.held, self.streams, self.connections) = (sources, held, streams, connections)
+    }
+
     /// Opens those that are due, and passes on what their threads say.
-    mutating func tendFeeds(
+    func tend(
         _ now: ContinuousClock.Instant, _ consumer: inout some PayloadConsumer & ~Copyable
     ) throws(SourceError) {
         for index in sources.indices where !sources[index].isGone {
             guard case .records(let records) = sources[index].opened.form else { continue }
-            if let lost = lostStreams[index], lost.isDue(now), !held.contains(index) {
+            if let lost = connections.lostStreams[index], lost.isDue(now), !held.contains(index) {
                 try open(records.feed, index, lost, now, &consumer)
             }
             let news = records.feed.takeNews()
@@ -20,7 +29,7 @@ extension LaneLoop {
         }
     }
 
-    private mutating func open(
+    private func open(
         _ feed: KafkaFeed, _ index: Int, _ lost: LostStream, _ now: ContinuousClock.Instant,
         _ consumer: inout some PayloadConsumer & ~Copyable
     ) throws(SourceError) {
@@ -28,15 +37,11 @@ extension LaneLoop {
         do throws(SourceError) {
             descriptor = try feed.open(keeping: consumer.positions)
         } catch {
-            var lost = lost
-            lost.postpone(now)
-            if !lost.isTold { consumer.noted("\(error.message); trying again") }
-            lost.isTold = true
-            lostStreams[index] = lost
+            if connections.postpone(index, lost, now) { consumer.noted("\(error.message); trying again") }
             return
         }
-        lostStreams[index] = nil
-        try open(
+        connections.noteFound(index)
+        try streams.open(
             Stream(
                 descriptor, source: index, configuration: sources[index].configuration, records: RecordProtocol()))
     }

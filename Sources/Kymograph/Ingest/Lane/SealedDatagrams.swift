@@ -1,40 +1,50 @@
-import Glibc
 import KymographCore
 
-/// Sealed datagrams.
-extension LaneLoop {
+/// Reads sealed datagrams from UDP sockets, each by the keys of its own. Of the lane's thread.
+final class SealedDatagrams {
     /// What a batch has brought, and by which key the last payload came.
     private struct SealedBatch {
+        /// Of the source.
+        let number: Int
         let received: Instant
         var counts = SourceCounts()
         var lastKey: Int?
     }
 
+    private let sockets: DatagramSockets
+    private let sources: LaneSources
+    private let notices: ClientNotices
+    private let datagrams: DatagramBatch
+    /// Sockets of sealed datagrams, by source.
+    private var sealed: [Int: SealedSocket] = [:]
+
+    init(_ sockets: DatagramSockets, _ sources: LaneSources, _ notices: ClientNotices) {
+        (self.sockets, self.sources, self.notices, datagrams) = (sockets, sources, notices, sockets.batch)
+    }
+
+    /// Begins to read source `index`, of which no key is known yet.
+    func start(_ index: Int) { sealed[index] = SealedSocket() }
+
+    /// Forgets source `index`.
+    func end(_ index: Int) { sealed[index] = nil }
+
     /// Takes batches from socket `index` until it is empty, at most `maxBatches`.
-    mutating func receive(
+    func receive(
         _ index: Int, _ form: OpenedSource.Sealed, maxBatches: Int, _ consumer: inout some PayloadConsumer & ~Copyable
     ) throws(SourceError) {
         guard let socket = sealed[index] else { return }
-        let descriptor = sources[index].opened.descriptor.raw
-        for _ in 0..<maxBatches {
-            let count = datagrams.receive(descriptor)
-            if count == -Int(EAGAIN) || count == -Int(EINTR) || count == -Int(ENOMEM) { return }
-            guard count >= 0 else {
-                throw .system(Int32(-count), "receive from", sources[index].name)
-            }
-            guard count > 0 else { return }
+        let isEmpty = try sockets.receive(index, maxBatches: maxBatches) { count in
             followKeys(of: socket, form, source: index, &consumer)
             deliver(count, from: index, socket, &consumer)
-            if count < DatagramBatch.size { return }
         }
-        hasEmptied = false
+        if !isEmpty { sockets.noteOthers() }
     }
 
-    private mutating func deliver(
+    private func deliver(
         _ count: Int, from index: Int, _ socket: SealedSocket, _ consumer: inout some PayloadConsumer & ~Copyable
     ) {
         consumer.batchBegin()
-        var batch = SealedBatch(received: WallClock.now())
+        var batch = SealedBatch(number: sources[index].configuration.number, received: WallClock.now())
         for place in 0..<count {
             let size = datagrams.datagram(place).count
             let segment = datagrams.segmentLength(place)
@@ -47,14 +57,14 @@ extension LaneLoop {
                 start += length
             } while start < size
         }
-        if let dropped = datagrams.dropCount(count - 1) { batch.counts.kernelDrops = drops[index].observe(dropped) }
+        sockets.noteDrops(count, of: index, in: &batch.counts)
         sources[index].counters.add(batch.counts)
-        pace.note(Int(batch.counts.datagrams), bytes: Int(batch.counts.bytes), at: batch.received)
+        sockets.notePace(batch.counts, at: batch.received)
         consumer.batchEnd()
     }
 
     /// Takes the datagram at `range` of message `place`.
-    private mutating func take(
+    private func take(
         _ range: Range<Int>, at place: Int, source index: Int, _ socket: SealedSocket, _ batch: inout SealedBatch,
         _ consumer: inout some PayloadConsumer & ~Copyable
     ) {
@@ -79,12 +89,11 @@ extension LaneLoop {
     }
 
     /// Hands on the payload at `range` of message `place`, which the key has sealed.
-    private mutating func hand(
+    private func hand(
         _ range: Range<Int>, at place: Int, of key: Int, source index: Int, _ socket: SealedSocket,
         _ batch: inout SealedBatch, _ consumer: inout some PayloadConsumer & ~Copyable
     ) {
         let payload = datagrams.datagram(place)[range]
-        let number = sources[index].configuration.number
         let sender = socket.senders[key]
         if batch.lastKey != key {
             batch.lastKey = key
@@ -94,14 +103,14 @@ extension LaneLoop {
         guard !socket.hasList || sender.admission != nil else {
             batch.counts.rejected += 1
             batch.counts.authFailures[.sealedKey] += 1
-            consumer.rejected(.unknownPeer, bytes: payload, source: number, received: batch.received)
+            consumer.rejected(.unknownPeer, bytes: payload, source: batch.number, received: batch.received)
             return
         }
-        consumer.datagram(payload, source: number, received: batch.received)
+        consumer.datagram(payload, source: batch.number, received: batch.received)
     }
 
     /// Rejects what nothing shows to be of whom it names. The first of each reason is told.
-    private mutating func refuse(
+    private func refuse(
         _ range: Range<Int>, at place: Int, _ reason: Rejection, source index: Int, _ batch: inout SealedBatch,
         _ consumer: inout some PayloadConsumer & ~Copyable
     ) {
@@ -112,9 +121,8 @@ extension LaneLoop {
         if [.notSealed, .unknownKey, .sealBroken].contains(reason) { batch.counts.authFailures[.sealedKey] += 1 }
         consumer.sender(peer)
         consumer.admit(.nobody, mapping: nil)
-        consumer.rejected(
-            reason, bytes: datagram, source: sources[index].configuration.number, received: batch.received)
-        guard toldLimits.insert(ClientLimit(kind: .sealed(reason), source: index)).inserted else { return }
+        consumer.rejected(reason, bytes: datagram, source: batch.number, received: batch.received)
+        guard notices.note(ClientLimit(kind: .sealed(reason), source: index)) else { return }
         let key = SealedHead(datagram).map { " with the key id \(DatagramKeys.digits($0.key))" } ?? ""
         consumer.noted(
             "\(sources[index].name): rejected a datagram of \(peer?.name ?? "a client")\(key) as \(reason.name): "
@@ -124,7 +132,7 @@ extension LaneLoop {
     // MARK: Now and then
 
     /// Looks at the files of keys, so that one that was withdrawn is wiped however silent its sender is.
-    mutating func tendSealed(_ consumer: inout some PayloadConsumer & ~Copyable) {
+    func tend(_ consumer: inout some PayloadConsumer & ~Copyable) {
         for (index, socket) in sealed {
             guard case .sealed(let form) = sources[index].opened.form else { continue }
             followKeys(of: socket, form, source: index, &consumer)

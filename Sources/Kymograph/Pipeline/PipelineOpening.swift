@@ -2,8 +2,8 @@ import CKymographLinux
 import KymographCore
 import KymographTemplates
 
-/// Opening what a pipeline needs from outside.
-extension Pipeline {
+/// Opens what a pipeline needs from outside.
+enum PipelineOpening {
     /// Keeps in `store` what decides on readings, and warns of what did and does not any more.
     static func settleDeciders(
         _ settings: PipelineSettings, _ store: Store, _ notes: LogTaker
@@ -18,7 +18,7 @@ extension Pipeline {
     }
 
     /// The store, unless everything stays in memory. `notes` takes what the operator should know before it is open.
-    static func openStore(
+    static func store(
         _ settings: PipelineSettings, notes: @escaping LogTaker
     ) throws(PipelineError) -> Store? {
         guard settings.store.keeping == .everything else {
@@ -81,7 +81,7 @@ extension Pipeline {
     }
 
     /// What brings the audit trail of `store` to the server that is to have it; nil where none is named.
-    static func openAuditDelivery(
+    static func auditDelivery(
         _ settings: PipelineSettings, _ store: Store?, _ notes: @escaping LogTaker
     ) throws(PipelineError) -> AuditDelivery? {
         guard settings.auditServer.isNamed else { return nil }
@@ -90,7 +90,7 @@ extension Pipeline {
     }
 
     /// The listener for metrics and health.
-    static func openAdmin(_ settings: PipelineSettings) throws(PipelineError) -> HTTPServer? {
+    static func adminListener(_ settings: PipelineSettings) throws(PipelineError) -> HTTPServer? {
         guard let address = settings.admin.address else { return nil }
         var limits = HTTPLimits()
         // The playground is given a payload and two mapping files.
@@ -104,18 +104,19 @@ extension Pipeline {
     }
 
     /// What makes readings durable in `store`, and delivers what they show; nil without a store.
-    static func openStage(
-        _ store: Store?, _ settings: PipelineSettings, _ newSettings: SettingsExchange, _ outputs: OutputStages,
-        _ mappings: MappingExchange, _ control: PipelineControl, settled: @escaping @Sendable ([Settlement]) -> Void
+    static func stage(
+        _ store: Store?, _ outputs: OutputStages, _ configuration: PipelineConfiguration, _ control: PipelineControl,
+        settled: @escaping @Sendable ([Settlement]) -> Void
     ) throws(PipelineError) -> StoreStage? {
         guard let store else {
             guard let taker = outputs.opened.first(where: \.takesByItself) else { return nil }
             throw PipelineError(
                 message: "\(taker.name) needs a data directory: remove ephemeral", exitCode: ExitStatus.config)
         }
+        let settings = configuration.settings
         let stage = try StoreStage(
-            store, settings: settings, rotation: { newSettings.current.rotation }, outputs: outputs,
-            mappings: mappings, control: control, settled: settled)
+            store, settings: settings, rotation: { configuration.present.rotation }, outputs: outputs,
+            mappings: configuration.mappings, control: control, settled: settled)
         store.begin(shards: settings.shards)
         return stage
     }
@@ -127,7 +128,7 @@ extension Pipeline {
     }
 
     /// Which lane reads which source: what can be shared is read by all lanes, the others are dealt out in turn.
-    static func assignment(_ settings: PipelineSettings) -> [[Int]] {
+    private static func assignment(_ settings: PipelineSettings) -> [[Int]] {
         var lanes: [[Int]] = Array(repeating: [], count: settings.lanes)
         var turn = 0
         for (number, source) in settings.sources.enumerated() {
@@ -141,9 +142,10 @@ extension Pipeline {
         return lanes.filter { !$0.isEmpty }
     }
 
-    static func openLanes(
-        _ settings: PipelineSettings, _ assignment: [[Int]], _ holds: SourceHolds, _ live: LiveSources
+    static func lanes(
+        _ settings: PipelineSettings, _ holds: SourceHolds, _ live: LiveSources
     ) throws(SourceError) -> [Lane] {
+        let assignment = assignment(settings)
         if assignment.count > 1 { try claimPorts(settings) }
         var lanes: [Lane] = []
         for numbers in assignment {

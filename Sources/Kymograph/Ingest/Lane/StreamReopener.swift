@@ -1,19 +1,20 @@
 import KymographCore
 
-/// Streams that go and come back, such as serial lines.
-extension LaneLoop {
-    /// Notes that the stream of source `index` has gone, and waits for it.
-    mutating func lose(_ index: Int, _ consumer: inout some PayloadConsumer & ~Copyable) {
-        lostStreams[index] = LostStream(at: .now)
-        let name = sources[index].name
-        consumer.connection(of: name, .lost, "\(name) has gone; waiting for it")
+/// Opens streams again that go and come back, such as serial lines. Of the lane's thread.
+struct StreamReopener {
+    private let sources: LaneSources
+    private let streams: StreamTable
+    private let connections: KeptConnections
+
+    init(_ sources: LaneSources, _ streams: StreamTable, _ connections: KeptConnections) {
+        (self.sources, self.streams, self.connections) = (sources, streams, connections)
     }
 
     /// Opens the streams that are due and there again.
-    mutating func reopenStreams(
+    func reopenStreams(
         _ now: ContinuousClock.Instant, _ consumer: inout some PayloadConsumer & ~Copyable
     ) throws(SourceError) {
-        for (index, lost) in lostStreams where lost.isDue(now) {
+        for (index, lost) in connections.lostStreams where lost.isDue(now) {
             switch sources[index].opened.form {
             case .returningStream(let reopen): try self.reopen(index, lost, reopen, now, &consumer)
             case .datagrams, .associations, .sealed, .listener, .stream, .broker, .records: break
@@ -21,7 +22,7 @@ extension LaneLoop {
         }
     }
 
-    private mutating func reopen(
+    private func reopen(
         _ index: Int, _ lost: LostStream, _ reopen: OpenedSource.Reopen, _ now: ContinuousClock.Instant,
         _ consumer: inout some PayloadConsumer & ~Copyable
     ) throws(SourceError) {
@@ -29,15 +30,13 @@ extension LaneLoop {
         do throws(SourceError) {
             descriptor = try reopen()
         } catch {
-            var lost = lost
-            lost.postpone(now)
-            if !lost.isTold { consumer.connection(of: sources[index].name, .lost, "\(error.message); trying again") }
-            lost.isTold = true
-            lostStreams[index] = lost
+            if connections.postpone(index, lost, now) {
+                consumer.connection(of: sources[index].name, .lost, "\(error.message); trying again")
+            }
             return
         }
-        lostStreams[index] = nil
-        try open(Stream(descriptor, source: index, configuration: sources[index].configuration))
+        connections.noteFound(index)
+        try streams.open(Stream(descriptor, source: index, configuration: sources[index].configuration))
         var counts = SourceCounts()
         counts.connections = 1
         sources[index].counters.add(counts)
