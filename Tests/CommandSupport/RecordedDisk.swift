@@ -24,6 +24,11 @@ package struct RecordedDisk {
     /// The number of calls; power can be cut before each, and after the last.
     package var count: Int { calls.count }
 
+    /// The first call after which clients were told something; all before it are of the start.
+    package var firstTold: Int {
+        calls.firstIndex { if case .told = $0 { true } else { false } }.map { $0 + 1 } ?? count
+    }
+
     // MARK: Recording
 
     /// The library, which writes to the file `KYMO_JOURNAL` what happens below `KYMO_JOURNAL_ROOT`.

@@ -38,7 +38,7 @@ struct ConfigurationWatch: Sendable {
     }
 
     /// Looks at the files; gives one that is not as it was when it was read, once all have stayed the same for some
-    /// looks: until then somebody may be writing them.
+    /// looks: until then they may be half written.
     mutating func settledChange() -> String? {
         let now = now
         calm = now == seen ? calm + 1 : 1

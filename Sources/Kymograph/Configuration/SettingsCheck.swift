@@ -78,7 +78,7 @@ enum SettingsCheck {
     }
 
     private static func checkWatch(_ settings: PipelineSettings, log: inout ConfigurationLog) {
-        guard settings.watchesConfiguration, settings.configurationFiles.isEmpty,
+        guard settings.watchesConfiguration, settings.configurationFiles.allSatisfy({ $0 == "-" }),
             let origin = settings.origins["watchConfig"]
         else { return }
         log.add(.warning, origin, "it has no effect without a configuration file", advice: "name one with --config")

@@ -1,3 +1,5 @@
+import CommandSupport
+
 /// Configuration files whose text says something else than what was meant.
 extension Mistake {
     static let layouts: [Mistake] = [
@@ -94,6 +96,18 @@ extension Mistake {
         .configuration(
             "variable without an end", "data: ${HOME\n", 78, "data: '${' has no '}'", at: "kymo.yaml:1:7",
             "add it, or write $${ for '${'"),
+        Mistake(
+            "configuration that is a device", ["check", "--config", "/dev/null"], 66,
+            "/dev/null cannot be read: it is a pipe, a device or a socket, and no file", at: "/dev/null",
+            "name a YAML or JSON file with --config"),
+        Mistake(
+            "configuration without a name", ["check", "--config", ""], 66,
+            "a file without a name cannot be read: there is no such file", at: "--config",
+            "name a YAML or JSON file with --config"),
+        Mistake(
+            "output to a device", ["run", "--stdin", "--out", "/dev/full"], input: Readings.heartRate(second: 0), 73,
+            "cannot open the directory /dev/full: Not a directory", at: "/dev/full",
+            "it, or what is above it, is a file: choose another name"),
         Mistake(
             "watch without a file", ["check", "--watch-config", "--strict"], 78,
             "it has no effect without a configuration file", at: "--watch-config", "name one with --config"),

@@ -31,7 +31,7 @@ struct PowerLossTests {
         for start in stride(from: 0, to: lines.count, by: 11) {
             client.send(Readings.ndjson(Array(lines[start..<min(start + 11, lines.count)])))
             // Commits of few readings each, or of as many as come while the disk is busy.
-            if isCalm { usleep(3_000) }
+            if isCalm { usleep(8_000) }
         }
         try Waiting.until("\(lines.count) acknowledged: \(client.acknowledged), \(process.errorText)") {
             client.receive()
@@ -66,8 +66,9 @@ struct PowerLossTests {
         var random = SeededGenerator(seed: Trials.seed(isCalm ? 4 : 5))
         var told: Set<Int> = []
         for cut in 0..<Self.cuts {
-            // At the end of the run, too, and else anywhere.
-            let end = cut == 0 ? disk.count : Int.random(in: 0...disk.count, using: &random)
+            // At the end of the run, too, and mostly where readings come: half of the calls are of the start.
+            let first = cut % 4 == 1 ? 0 : disk.firstTold
+            let end = cut == 0 ? disk.count : Int.random(in: first...disk.count, using: &random)
             let acknowledged = Self.acknowledged(disk.told(before: end))
             told.insert(acknowledged)
             let root = folder.file("cut-\(cut)")
@@ -88,6 +89,6 @@ struct PowerLossTests {
             #expect(differences.isEmpty, "\(name): \(differences.prefix(5)), \(done.error)")
             Files.removeAll(root)
         }
-        #expect(told.count > Self.cuts / 3, "cuts at \(told.sorted()) acknowledged readings")
+        #expect(told.count >= 3, "cuts at \(told.sorted()) acknowledged readings")
     }
 }
