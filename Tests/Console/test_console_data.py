@@ -437,14 +437,14 @@ class DataTests(ConsoleTestCase):
         page = self.logged_in(self.instance, path="timeline")
         self.choose(page)
         of = page.url.split("?")[1].split("&")[0]
-        for path in ["overview", f"timeline?{of}", f"ledger?{of}", "letters?letter=1", "playground", "mappings?name=reading"]:
+        for path in ["overview", "live", f"timeline?{of}", f"ledger?{of}", "letters?letter=1", "playground", "mappings?name=reading"]:
             tab = page.context.new_page()
             wire = Wire(tab)
             tab.goto(f"{self.instance.address}/console/#/{path}")
             if path == "playground":
                 tab.wait_for_selector("text=1 reading, 0 rejected")
             else:
-                self.wait_state(tab, "loaded", "partial")
+                self.wait_state(tab, "loaded", "partial", "empty")
             wait_until(lambda: tab.wait_for_timeout(50) or wire.has_snapshot, what="a snapshot")
             # Nothing was left out: packed, the pages alone have that many.
             self.assertGreater(wire.count, 25_000, path)

@@ -169,7 +169,7 @@ class StatesTests(ConsoleTestCase):
                 self.check_state(page, name, "error")
             # What failed can be tried again.
             page.click("text=Try again")
-            self.wait_state(page, "initial", "loaded", "partial")
+            self.wait_state(page, "initial", "loaded", "partial", "empty")
 
     def test_empty(self):
         page = self.loaded()
