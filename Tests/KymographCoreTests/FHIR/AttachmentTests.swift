@@ -107,7 +107,7 @@ import Testing
         #expect(Set(documents.map { $0.text("id") }).count == 2)
         #expect(documents[1].text("identifier.0.value")?.contains(".ecg.2.") ?? false)
         let named = observation["derivedFrom"]?.elements?.map { $0["identifier"]?.jsonText ?? "" }
-        #expect(named == documents.map { $0["identifier.0"]?.jsonText })
+        #expect(named == documents.map { $0["identifier.0"]?.jsonText ?? "" })
         try check(documents[0], long)
         try check(documents[1], other)
     }
