@@ -23,6 +23,7 @@ let libFuzzer = Context.environment["KYMO_FUZZ"] ?? ""
 let fuzzed: [SwiftSetting] =
     libFuzzer.isEmpty
     ? [] : [.unsafeFlags(["-sanitize=fuzzer", "-assert-config", "Debug", "-enable-testing"])]
+let fuzzedC: [CSetting] = libFuzzer.isEmpty ? [] : [.unsafeFlags(["-fsanitize=fuzzer-no-link"])]
 
 /// The commit that is built, which `make build` names: `kymo --version` and the metrics tell it. One C file knows it, so
 /// that another commit compiles nothing else again.
@@ -55,7 +56,7 @@ let package = Package(
             linkerSettings: [.linkedLibrary("sqlite3")]),
         .systemLibrary(name: "CZstd", pkgConfig: "libzstd", providers: [.apt(["libzstd-dev"])]),
         .target(
-            name: "CDatagramTLS", dependencies: ["CKymographLinux", "CSeal"],
+            name: "CDatagramTLS", dependencies: ["CKymographLinux", "CSeal"], cSettings: fuzzedC,
             linkerSettings: [.linkedLibrary("ssl"), .linkedLibrary("crypto")]),
         .target(
             name: "CSealedDatagrams", dependencies: ["CSeal"], linkerSettings: [.linkedLibrary("crypto")]),
@@ -235,7 +236,9 @@ if !libFuzzer.isEmpty { addFuzzing() }
     package.targets.removeAll { $0.type == .test || others.contains($0.name) }
     package.products = []
     package.targets += [
-        .target(name: "CFuzzer", path: "\(folder)/CFuzzer"),
+        .target(
+            name: "CFuzzer", dependencies: ["CDatagramTLS", "CKymographLinux", "CSeal", "CTestDTLS"],
+            path: "\(folder)/CFuzzer"),
         .executableTarget(
             name: "Fuzzing",
             dependencies: ["CFuzzer", "Kymograph", "KymographCore", "KymographTemplates", "KymographTestKit"],

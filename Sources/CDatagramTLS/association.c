@@ -56,7 +56,7 @@ int kymo_dtls_listen(
     size_t count) {
     one->sender = sender;
     one->local = local;
-    one->datagram = datagram;
+    one->datagram = count > 0 ? datagram : NULL;
     // One ClientHello, and one answer.
     one->count = count < KYMO_DTLS_PLAIN_BYTES ? count : KYMO_DTLS_PLAIN_BYTES;
     BIO_ADDR *address = BIO_ADDR_new();

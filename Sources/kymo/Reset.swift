@@ -39,12 +39,12 @@ struct Reset: ParsableCommand {
         let reset = try StandardError.translating { () throws(PipelineError) in try StoreReset(directory) }
         let isSafe = Self.tell(reset) && !delete
         if dryRun { return }
-        let earlier = reset.earlier
         if !isSafe, !yes { try confirm(directory) }
         let folder = try StandardError.translating { () throws(PipelineError) in
             try reset.run(isDeleting: delete, at: WallClock.now())
         }
         guard let folder else {
+            let earlier = reset.earlier
             let left = earlier.isEmpty ? "" : "; of earlier resets there still are \(earlier.joined(separator: ", "))"
             return StandardError.write("kymo: the store in \(directory) is deleted\(left)\n")
         }

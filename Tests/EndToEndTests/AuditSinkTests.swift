@@ -42,7 +42,7 @@ import Testing
         func digests() throws -> [String] {
             let list = try Kymo.run(["audit", "list", "--format", "ndjson", "--data", data])
             return try list.lines.map { try JSONTree(parsing: Array($0.utf8)) }
-                .filter { $0["event"]?.text != "mappings.begin" }.compactMap { $0["digest"]?.text }
+                .filter { !($0["event"]?.text?.hasSuffix(".begin") ?? false) }.compactMap { $0["digest"]?.text }
         }
 
         /// Waits until `server` has an event for each record of the trail; gives them in order.

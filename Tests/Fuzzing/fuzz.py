@@ -1,4 +1,4 @@
-"""Runs fuzz targets side by side, each for some seconds, and prints what they have done.
+"""Runs fuzz targets side by side within some seconds, which they share, and prints what they have done.
 
 Inputs that lead somewhere new are kept in a folder, so that the next run begins with them. A target fails with an input that
 crashes, that takes too long or too much memory: that input is kept, and the command that runs it again is printed.
@@ -37,7 +37,7 @@ class Run:
         before = len(os.listdir(self.found))
         seeds = os.path.join(options.seeds, target)
         command = [
-            binary, self.found, *([seeds] if os.path.isdir(seeds) else []), f"-max_total_time={options.seconds}", f"-runs={options.runs}",
+            binary, self.found, *([seeds] if os.path.isdir(seeds) else []), f"-max_total_time={options.share}", f"-runs={options.runs}",
             f"-max_len={longest}", f"-timeout={SECONDS}", f"-rss_limit_mb={MEBIBYTES}", f"-seed={options.seed}",
             "-print_final_stats=1", "-reload=0", f"-artifact_prefix={finds}/"]
         began = time.monotonic()
@@ -99,7 +99,9 @@ def run(binary, options):
     unknown = [name for name in names if name not in longest]
     if unknown:
         sys.exit(f"fuzz.py: there is no target {', '.join(unknown)}; there are {', '.join(n for n in longest if n not in hidden)}")
-    print(f"{len(names)} targets, {options.seconds} s each, {options.jobs} at a time, seed {options.seed}")
+    options.jobs = min(options.jobs, len(names))
+    options.share = max(1, options.seconds * options.jobs // len(names))
+    print(f"{len(names)} targets, {options.share} s each, {options.jobs} at a time, seed {options.seed}")
     print(f"{'target':<16}{'executions':>12}{'a second':>10}{'edges':>9}{'new':>6}{'peak MB':>8}", flush=True)
     runs = []
     with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
@@ -143,7 +145,7 @@ def check(binary):
 def main():
     options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     options.add_argument("binary", help="the program with the targets")
-    options.add_argument("--seconds", type=int, default=60, help="seconds for each target")
+    options.add_argument("--seconds", type=int, default=60, help="seconds for all targets together, a second for each at least")
     options.add_argument("--runs", type=int, default=-1, help="inputs for each target; default: as many as there is time for")
     options.add_argument("--targets", default="", help="targets to run, with commas between; default: all")
     options.add_argument("--jobs", type=int, default=os.cpu_count() or 1, help="targets at a time")

@@ -1,7 +1,9 @@
 #!/usr/bin/env python3
 """A cluster of Kafka in one process: the mock cluster of the system's librdkafka, read by another librdkafka.
 
-  kafka_brokers.py [--brokers N] [--topic NAME] [--partitions N]
+  kafka_brokers.py [--brokers N] [--topic NAME] [--partitions N] [--certificate FILE --key FILE [--authority FILE]]
+
+With a certificate, /brokers are those of a relay that speaks TLS; with an authority clients must show one of their own.
 
 Prints "listening on PORT", and answers there by HTTP:
   /brokers                   HOST:PORT of each, with commas in between
@@ -10,6 +12,7 @@ Prints "listening on PORT", and answers there by HTTP:
   /errors?codes=6,29[&of=N]  Kafka error codes, one for each request to produce (of=1: to fetch, 8: to commit) that follows
   /refuse?code=29            the topic answers every request with this code; 0 ends that
   /create?topic=NAME         makes a topic
+  /handshakes                how many by TLS were taken, and how many refused
   /positions?group=NAME      a line for each partition: the position of the group, or -1
   /position?group=NAME&partition=N&offset=N   sets one
   /remake                    another cluster with the same id and topic, with nothing in it and no positions; /brokers has changed
@@ -27,6 +30,7 @@ from confluent_kafka import Consumer, Producer, TopicPartition
 from confluent_kafka.admin import AdminClient
 
 from answering import Answering, serve
+from tls_relay import Relay
 
 PRODUCE = "0"
 
@@ -34,6 +38,9 @@ parser = argparse.ArgumentParser()
 parser.add_argument("--brokers", type=int, default=3)
 parser.add_argument("--topic", default="readings")
 parser.add_argument("--partitions", type=int, default=4)
+parser.add_argument("--certificate")
+parser.add_argument("--key")
+parser.add_argument("--authority")
 options = parser.parse_args()
 
 library = ctypes.CDLL("librdkafka.so.1")
@@ -156,7 +163,9 @@ class Handler(Answering):
 
     def act(self, path, asked):
         if path == "/brokers":
-            return brokers
+            return relay.brokers if relay else brokers
+        if path == "/handshakes":
+            return json.dumps(relay.counts)
         if path == "/messages":
             return "".join(json.dumps(message) + "\n" for message in messages(asked.get("topic", options.topic)))
         if path == "/down":
@@ -179,6 +188,10 @@ class Handler(Answering):
         return ""
 
 
+relay = None
+if options.certificate:
+    ports = [int(broker.rsplit(":", 1)[1]) for broker in brokers.split(",")]
+    relay = Relay(ports, options.certificate, options.key, options.authority)
 if options.topic:
     create(options.topic)
 serve(Handler, "listening on ")

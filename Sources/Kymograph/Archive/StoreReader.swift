@@ -9,12 +9,16 @@ package struct StoreReader: Sendable {
     /// The data directory.
     package let directory: String
     let queue: DatabaseQueue
+    /// Whether damage that is found here is noted beside the store, so that the next start repairs it.
+    private let notesDamage: Bool
 
-    /// Opens the store in `directory`.
+    /// Opens the store in `directory`. Where it is damaged, the next start is asked for a repair unless `notesDamage`
+    /// is false: then nothing is written.
     ///
     /// - Throws: ``PipelineError`` when there is none, or it cannot be read.
-    package init(directory: String) throws(PipelineError) {
+    package init(directory: String, notesDamage: Bool = true) throws(PipelineError) {
         self.directory = directory
+        self.notesDamage = notesDamage
         let file = StoreDirectory.database(in: directory)
         guard FileSystem.target(file) != nil else { throw StoreReader.missing(directory, errno) }
         var configuration = Configuration()
@@ -35,7 +39,7 @@ package struct StoreReader: Sendable {
         } catch let error as SealError {
             throw PipelineError(StoreError(error))
         } catch {
-            throw StoreReader.failure(error, directory)
+            throw StoreReader.failure(error, directory, notesDamage: notesDamage)
         }
     }
 
@@ -71,12 +75,12 @@ package struct StoreReader: Sendable {
         } catch let error as PipelineError {
             throw error
         } catch {
-            throw StoreReader.failure(error, directory)
+            throw StoreReader.failure(error, directory, notesDamage: notesDamage)
         }
     }
 
     /// What was wrong with reading. The next start repairs what cannot be read, though it might not stumble over it.
-    private static func failure(_ error: any Error, _ directory: String) -> PipelineError {
+    private static func failure(_ error: any Error, _ directory: String, notesDamage: Bool) -> PipelineError {
         let error = StoreError(error, "read", directory)
         if error.kind == .sealed {
             // The next call knows the keys that another process has added meanwhile.
@@ -84,7 +88,7 @@ package struct StoreReader: Sendable {
         }
         guard error.kind == .damaged else { return PipelineError(error) }
         if let foreign = mismatch(directory) { return PipelineError(StoreError(foreign)) }
-        StoreDirectory.askForRepair(in: directory)
+        if notesDamage { StoreDirectory.askForRepair(in: directory) }
         return PipelineError(error)
     }
 

@@ -90,8 +90,9 @@ package struct AuditEvent: Encodable {
             case .consoleCode, .consoleLogin, .consoleRefused: self = .login
             case .peerRefused, .clientRefused: self = .alert
             case .keys, .deadReplay, .deadDiscard, .sourcesRemove, .pause, .resume, .reset, .consoleReplay,
-                .consoleDiscard, .consoleSave, .mappingsBegin, .mappingsChanged, .settingsChanged, .patientsLoaded,
-                .patientsChanged, .rulesLoaded, .peersLoaded, .auditLost:
+                .consoleDiscard, .consoleSave, .mappingsBegin, .mappingsChanged, .patientsBegin, .rulesBegin,
+                .peersBegin, .settingsChanged, .patientsLoaded, .patientsChanged, .rulesLoaded, .peersLoaded,
+                .auditLost:
                 self = .activity
             }
         }

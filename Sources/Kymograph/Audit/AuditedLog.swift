@@ -26,8 +26,8 @@ final class AuditedLog: Sendable {
     }
 
     /// Writes to the trail alone what this process does: of what each start does, the log has its own lines.
-    func record(_ kind: DeedKind, _ texts: [String]) {
-        _ = tried { () throws(AuditError) in try trail.append(texts.map { AuditDeed(kind, $0) }) }
+    func record(_ deeds: [AuditDeed]) {
+        _ = tried { () throws(AuditError) in try trail.append(deeds) }
     }
 
     /// Lets a thread write to the trail what waits. To be called now and then; waits for no disk.

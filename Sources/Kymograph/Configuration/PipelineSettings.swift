@@ -81,6 +81,8 @@ package struct PipelineSettings: Sendable {
     package var interceptor: (any ReadingInterceptor)?
     /// The same of resources.
     package var entryInterceptor: (any EntryInterceptor)?
+    /// Is shown each block of entries before sinks get it; nil for nothing.
+    package var batchWatcher: (@Sendable (ByteView) -> Void)?
     /// Limits of one document.
     package var scan = ScanLimits()
     /// Whether payloads like others before are read without a scan.
@@ -106,7 +108,7 @@ package struct PipelineSettings: Sendable {
     /// Where output goes besides ``server``.
     package var destination = Destination.standardOutput
     /// How Observations and bundles are written.
-    package var output = ObservationOptions()
+    package var output = ObservationOptions.withHashes
     /// Most entries of a bundle.
     package var bundleEntries = 100
     /// Most bytes of a bundle that has more than one Observation.

@@ -104,6 +104,10 @@ enum SettingTable {
             ],
             "How a server stores an Observation: `put` and `conditional-update` replace the earlier one, by id or by "
                 + "identifier; `conditional-create` keeps it"),
+        .size(
+            "output.attachOver", \.output.attachOver, 0...gibibyte,
+            "Samples of one series, in bytes, beyond which they go to a DocumentReference that the Observation names; "
+                + "`0` means never"),
         .count("output.maxEntries", \.bundleEntries, 1...100_000, "Most entries of a bundle"),
         .size(
             "output.maxBytes", \.bundleBytes, 1...gibibyte, "Most bytes of a bundle of more than one Observation"),

@@ -40,7 +40,7 @@ package struct StoreReset {
         "kymo.sqlite", "kymo.sqlite-wal", "kymo.sqlite-shm", "kymo.sqlite-journal",
     ]
 
-    /// Looks at the store in `path`, which nothing else uses from here on.
+    /// Looks at the store in `path`, which nothing else uses from here on. Changes nothing.
     ///
     /// - Throws: ``PipelineError`` when there is none, an instance uses it, it is another user's or needs its key.
     package init(_ path: String) throws(PipelineError) {
@@ -51,15 +51,16 @@ package struct StoreReset {
         }
         try StoreReset.refuse(path)
         do throws(StoreError) {
-            directory = try StoreDirectory(path)
+            directory = try StoreDirectory(path, onlyLooks: true)
         } catch {
             guard error.kind == .inUse else { throw PipelineError(error) }
             throw PipelineError(
                 message: "an instance uses \(path): stop it first, so that nothing comes in between",
                 exitCode: ExitStatus.cannotCreate)
         }
+        // To look changes nothing: a store that is moved aside needs no repair, and one that stays is as it was.
         contents = Result { () throws(PipelineError) in
-            try StoreReader(directory: path).read { try Contents($0) }
+            try StoreReader(directory: path, notesDamage: false).read { try Contents($0) }
         }
     }
 
@@ -90,6 +91,7 @@ package struct StoreReset {
     /// - Throws: ``PipelineError`` when it cannot be moved, or the audit trail cannot note it, and nothing is changed
     ///   then; or when not all of it could be removed from its place, which the message says.
     package func run(isDeleting: Bool, at now: Instant) throws(PipelineError) -> String? {
+        directory.removeUnfinishedResets()
         let names = StoreReset.files(in: path)
         let folder = isDeleting ? nil : "\(path)/\(StoreDirectory.resetPrefix)\(StoreReset.stamp(now))"
         let what = (try? contents.get())?.audited ?? "what it had cannot be told"

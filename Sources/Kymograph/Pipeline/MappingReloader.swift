@@ -241,6 +241,7 @@ final class MappingReloader: Sendable {
             return true
         }
         if !diagnostics.isEmpty { findings(diagnostics) }
+        let lists = ListDeeds(new).beside(ListDeeds(stated.withLock { $0 }))
         guard changes.lasting.isEmpty else {
             let names = changes.lasting.map(\.text).joined(separator: ", ")
             refuse(
@@ -266,6 +267,7 @@ final class MappingReloader: Sendable {
         for part in AuditDeed.parts("settings", first: "\(cause): took over", changes.all.map(\.text)) {
             notes(.deed(.settingsChanged, by: "", part, level: .info))
         }
+        for list in lists { notes(.deed(list.kind, by: "", "\(cause): \(list.text)", level: .info)) }
         return true
     }
 

@@ -143,7 +143,9 @@ package final class Pipeline: Sendable {
         let pages = admin.start(actions)
         defer { pages?.stop() }
         auditing.delivery?.start()
-        auditing.log?.record(.mappingsBegin, MappingDeeds.begin(configuration.mappings.current.files))
+        auditing.log?.record(
+            MappingDeeds.begin(configuration.mappings.current.files).map { AuditDeed(.mappingsBegin, $0) }
+                + ListDeeds(configuration.settings).all.map { AuditDeed($0.kind, $0.text) })
         output.start()
         workers.start()
         WorkerThread.start("kymo-reload") { [reloader] in reloader.run() }

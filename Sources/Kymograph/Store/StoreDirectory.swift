@@ -18,17 +18,18 @@ struct StoreDirectory: Sendable {
         return environment["HOME"].map { $0 + "/.local/state/kymo" }
     }
 
-    /// Opens `path`, creating it and what is above it if need be, and locks it.
+    /// Opens `path`, creating it and what is above it if need be, and locks it. Removes what interrupted resets have
+    /// left, unless `onlyLooks`.
     ///
     /// - Throws: ``StoreError`` when it cannot be used, or another process uses it.
-    init(_ path: String) throws(StoreError) {
+    init(_ path: String, onlyLooks: Bool = false) throws(StoreError) {
         self.path = path
         try StoreDirectory.create(path)
         let raw = FileSystem.open(path, O_RDONLY | O_DIRECTORY)
         guard raw >= 0 else { throw StoreDirectory.error(-raw, "open", path) }
         descriptor = Descriptor(raw)
         guard flock(raw, LOCK_EX | LOCK_NB) != 0 else {
-            removeUnfinishedResets()
+            if !onlyLooks { removeUnfinishedResets() }
             return
         }
         let code = errno

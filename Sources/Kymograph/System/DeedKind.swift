@@ -40,6 +40,10 @@ package enum DeedKind: String, CaseIterable, Sendable {
     case mappingsBegin = "mappings.begin"
     /// Mappings of other content than before.
     case mappingsChanged = "mappings.changed"
+    /// The patient map, the rules, a list of peers or keys by which they are known, that an instance begins with.
+    case patientsBegin = "patients.begin"
+    case rulesBegin = "rules.begin"
+    case peersBegin = "peers.begin"
     /// Settings that are taken over while an instance runs.
     case settingsChanged = "settings.changed"
     /// A patient map that is read again.

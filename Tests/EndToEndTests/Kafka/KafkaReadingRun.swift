@@ -8,7 +8,7 @@ struct KafkaReadingRun {
 
     let kafka: KafkaRun
 
-    init() throws { kafka = try KafkaRun() }
+    init(_ arguments: [String] = []) throws { kafka = try KafkaRun(arguments) }
 
     var url: String { "kafka://\(kafka.brokers)/\(kafka.topic)" }
 

@@ -79,4 +79,48 @@ import Testing
         #expect(patients.contains("patients.csv") && !patients.contains("seeded"), "\(patients)")
         #expect(try run.terminate().end == .exit(0))
     }
+
+    private static let settings = """
+        mappings: [./mine/]
+        patients: patients.csv
+        rules: rules.yaml
+        output: {to: out}
+        sources:
+          - {unix: a.sock}
+          - {tcp: "127.0.0.1:0", name: gate, peers: peers.yaml}
+
+        """
+
+    /// Which lists decide whose readings are, and who may bring them, is known from the start on, and from the reload on
+    /// that names another one; and no record has what is in them.
+    @Test func listsOfAStart() throws {
+        mapping.folder.write("patients.csv", "device,patient\nseeded-device,seeded-patient\n")
+        mapping.folder.write(
+            "rules.yaml", "rules:\n  - {name: bench, then: drop, devices: [\"seeded-*\"]}\n")
+        for (name, devices) in [("peers.yaml", "seeded-device"), ("more.yaml", "seeded-other")] {
+            mapping.folder.write(
+                name, "peers:\n  - {addresses: [10.0.0.0/8], name: ward, devices: [\(devices)]}\n")
+        }
+        mapping.folder.write("kymo.yaml", Self.settings)
+        let begun = ["patients.begin", "rules.begin", "peers.begin"]
+        let run = try Kymo.start(["run", "--config", "kymo.yaml", "--data", data], directory: mapping.folder.path)
+        try run.waitForError("listening on tcp")
+        try Waiting.until("the records of the start") { try begun.allSatisfy { try records($0).count == 1 } }
+        let texts = try begun.flatMap { try records($0) }
+        #expect(texts[0].contains("patients.csv: periods 1, devices 1, last changed 20"), "\(texts)")
+        #expect(texts[1].contains("rules.yaml: there are 1, and 0 for resources, last changed 20"), "\(texts)")
+        #expect(texts[2].contains("gate: begins with the peers of") && texts[2].contains("there are 1"), "\(texts)")
+        // What stays is not told again; a source that comes has a list of its own.
+        mapping.folder.write(
+            "kymo.yaml", Self.settings + "  - {tcp: \"127.0.0.1:0\", name: late, peers: more.yaml}\n")
+        run.signal(SIGHUP)
+        try Waiting.until("the record of the reload: \(run.errorText)") { try records("peers.begin").count == 2 }
+        let late = try records("peers.begin")[1]
+        #expect(late.hasPrefix("SIGHUP: late: begins with the peers of") && late.contains("more.yaml"), "\(late)")
+        #expect(try records("patients.begin").count == 1 && records("rules.begin").count == 1)
+        #expect(try run.terminate().end == .exit(0))
+        let all = try Kymo.run(["audit", "list", "--format", "ndjson", "--data", data]).text
+        #expect(!all.contains("seeded"), "\(all)")
+        #expect(try Kymo.run(["audit", "verify", "--data", data]).end == .exit(0))
+    }
 }

@@ -8,7 +8,10 @@ struct MistakeRun {
     /// What takes the place of the device `watch-1` in all that the program reads, as long as that. Seeded, so that no
     /// message has it by chance.
     static let device = "z" + String(36 * 36 * 36 * 36 * 36 + Trials.seed(7) % (35 * 36 * 36 * 36 * 36), radix: 36)
+    /// The patient of the reading in the store.
+    static let patient = "y" + device.dropFirst()
     private static let reading = Readings.heartRate(second: 0, device: device)
+        .replacing("{", with: "{\"patientId\":\"\(patient)\",\"encounterId\":\"e-\(patient)\",")
 
     /// Where any user may run the program. It goes with the process, which does not end its static values.
     private static let publicFolder: TemporaryFolder = {

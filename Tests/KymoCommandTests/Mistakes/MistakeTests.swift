@@ -20,6 +20,7 @@ import Testing
         // Who feeds a run from a shell is shown what was refused first.
         let isShown = mistake.arguments.starts(with: ["run", "--stdin"]) && text.contains("nothing was accepted")
         #expect(isShown || !text.contains(MistakeRun.device), "it names a device: \(done.text)")
+        #expect(!text.contains(MistakeRun.patient), "it names a patient or an encounter: \(done.text)")
     }
 
     /// There are as many as were found, and no two rows are one mistake: neither the input nor the answer is the same.

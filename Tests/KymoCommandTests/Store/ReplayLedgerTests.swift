@@ -35,11 +35,12 @@ import Testing
             #expect(done.end == .exit(0) && done.balance?.reasons == ["noTemplate": lines.count], "\(done.error)")
         }
 
-        func start(_ environment: [String: String] = [:]) throws -> ChildProcess {
+        func start(_ environment: [String: String] = [:], waits: Bool = true) throws -> ChildProcess {
             let instance = try Kymo.start(
                 ["run", "--unix", run.folder.file("a.sock"), "--no-watch", "--admin", "127.0.0.1:0", "--console"]
                     + arguments, environment: environment)
             _ = try instance.addresses()
+            guard waits else { return instance }
             try Waiting.until("the instance to answer") { try run.command("status").text.contains("used by process") }
             return instance
         }
@@ -166,17 +167,17 @@ import Testing
         try misfit.fill(Misfit.lines(2))
         misfit.mend()
         var kills = 0
-        for number in 1...12 {
+        for number in 1...30 {
             let replay = try misfit.replay("1", "2", environment: ["KYMO_CRASH_POINT": "\(point):\(number)"])
             let ledger = try misfit.run.json("ledger", "--format", "json")
             let balance = ledger["balance"]
             let there = (balance?["accepted"]?.integer ?? 0) + (balance?["open"]?.integer ?? 0)
             let replayed = ledger["replayed"]?["noTemplate"]?.integer ?? 0
-            #expect(replayed <= there && there <= 2, "\(point) \(number): \(ledger)")
+            #expect(replayed <= there, "\(point) \(number): \(ledger)")
             guard replay.end == .signal(SIGKILL) else { break }
             kills += 1
         }
-        #expect((1..<12).contains(kills), "\(kills)")
+        #expect((1..<30).contains(kills), "\(kills)")
         #expect(try misfit.replay("1", "2").end == .exit(0))
         try misfit.check(missing: 0, replayed: 2, readings: 2)
     }
@@ -190,12 +191,10 @@ import Testing
         try Waiting.until("a letter") { try misfit.run.command("dead", "list").lines.count == 2 }
         #expect(try first.terminate().end == .exit(0))
         misfit.mend()
-        let second = try misfit.start(["KYMO_CRASH_POINT": "before-commit:\(commits)"])
-        let replay = try misfit.replay("1")
-        // What is committed besides may come later than its readings, or never.
-        let isKilled = try replay.end != .exit(0) || Self.ends(second)
-        if !isKilled { second.signal(SIGKILL) }
-        _ = try second.wait()
+        // It commits once a second, and may be killed before it is asked: then the command maps the letter itself.
+        let second = try misfit.start(["KYMO_CRASH_POINT": "before-commit:\(commits)"], waits: false)
+        _ = try misfit.replay("1")
+        #expect(try second.wait() == .signal(SIGKILL))
         let ledger = try misfit.run.json("ledger", "--format", "json")
         let there = (ledger["balance"]?["accepted"]?.integer ?? 0) + (ledger["balance"]?["open"]?.integer ?? 0)
         #expect(ledger["replayed"]?["noTemplate"]?.integer ?? 0 <= there, "\(ledger)")
@@ -207,8 +206,6 @@ import Testing
         #expect(try third.terminate().end == .exit(0))
         try misfit.check(missing: 0, replayed: 1, readings: 1)
     }
-
-    private static func ends(_ process: ChildProcess) -> Bool { (try? process.wait(seconds: 1)) != nil }
 
     /// One reading is taken, and the other rejected once more: that one is missing, as a new letter, until it is taken.
     @Test func aLetterOfSeveralReadings() throws {
@@ -237,8 +234,9 @@ import Testing
         try misfit.check(missing: 1, replayed: 0, readings: 1, reason: "tooManyDevices")
         #expect(try misfit.run.json("ledger", "--format", "json")["replayed"]?["noTemplate"]?.integer == 2)
         // It finds no room again, and stays what it is: missing, and counted once.
-        let again = try misfit.replay("3", environment: ["KYMO_LIMITS_DEVICES": "0", "KYMO_SHARDS": "1"])
-        #expect(again.end != .exit(0), "\(again.error)")
+        let again = try misfit.replay("1", "3", environment: limits)
+        #expect(again.end == .exit(65), "\(again.error)")
+        #expect(again.error.contains("letter 3: rejected again: tooManyDevices"), "\(again.error)")
         try misfit.check(missing: 1, replayed: 0, readings: 1, reason: "tooManyDevices")
         let last = try misfit.replay("3")
         #expect(last.end == .exit(0), "\(last.error)")

@@ -116,6 +116,8 @@ import Testing
         #expect(died.end == .signal(SIGKILL), "\(died.error)")
         #expect(folders().count == 1)
         if step == "reset-linked" { #expect(try readings(run.data) == 50) }
+        // To look leaves what the other has left.
+        #expect(try reset("--dry-run").end == .exit(0) && folders().count == 1)
         try Waiting.until("another second") { try reset("--yes").end == .exit(0) }
         // A folder with second names of files that have stayed is gone; one that has the database stays.
         let whole = try #require(folders().first)
@@ -158,6 +160,23 @@ import Testing
         #expect(done.end == .exit(0) && done.error.contains("has 1 closed window"), "\(done.error)")
         #expect(Files.names(run.data) == before && folders().isEmpty)
         #expect(try run.run(Readings.heartRates(60)).balance?.duplicate == 60)
+    }
+
+    /// Nor is it where the store is damaged, in its first page or in all others: no file is written, or changed. A reset
+    /// that is refused leaves everything as it was, too.
+    @Test(arguments: [true, false]) func looksAtADamagedStore(isFirst: Bool) throws {
+        try run.run(Readings.heartRates(60))
+        var database = Files.read("\(run.data)/kymo.sqlite")
+        for byte in isFirst ? 0..<16_384 : 16_384..<database.count { database[byte] ^= 0x55 }
+        Files.write(database, to: "\(run.data)/kymo.sqlite")
+        let before = SealedRun.files(in: run.data)
+        for (flags, code) in [(["--dry-run"], Int32(0)), (["--dry-run", "--delete"], 0), ([], 65)] {
+            let done = try Kymo.run(["reset", "--data", run.data] + flags)
+            #expect(done.end == .exit(code) && done.error.contains("cannot be told"), "\(flags): \(done.error)")
+            let after = SealedRun.files(in: run.data)
+            #expect(after.map(\.name) == before.map(\.name), "\(flags)")
+            #expect(after.map(\.bytes) == before.map(\.bytes), "\(flags)")
+        }
     }
 
     /// On a terminal the word is asked for.

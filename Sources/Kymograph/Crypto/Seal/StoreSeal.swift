@@ -200,14 +200,23 @@ package final class StoreSeal: Sendable, Hashable {
                 + "is there can be read, and nothing more can be encrypted; make a new store")
     }
 
+    /// Refuses a transaction that one data key may not seal: together with what is left, it must stay below the limit.
+    private func tooMany(_ messages: Int64) -> SealError {
+        SealError(
+            message: "the store in \(directory) would encrypt \(messages) pages at once, and may at most "
+                + "\(StoreSeal.mostMessages / 2) (16 TiB): make a new store")
+    }
+
     /// Lets at least `messages` pages and chunks be sealed from here on, and writes that down first. A data key seals
     /// at most 2^31: then there is a new one.
     ///
-    /// - Throws: ``SealError`` when the list cannot be written.
+    /// - Throws: ``SealError`` when the list cannot be written, there can be no more data keys, or one may not seal so
+    ///   much.
     func reserve(_ messages: Int64) throws(SealError) {
         try state.withLock { (state) throws(SealError) in
             let left = unsafe kymo_ring_left(ring)
             guard left < messages else { return }
+            guard messages <= StoreSeal.mostMessages / 2 else { throw tooMany(messages) }
             let more = max(messages - left, state.step)
             var list = state.list
             let last = list.entries.count - 1
@@ -215,7 +224,8 @@ package final class StoreSeal: Sendable, Hashable {
                 try checkRoom(in: list)
                 guard let wrapped = state.key.wrappedDataKey() else { throw StoreSeal.noMemory }
                 let number = list.entries[last].number + 1
-                list.entries.append(KeyList.Entry(number: number, used: more, wrapped: wrapped))
+                // What is left of the former key's share is sealed with this one.
+                list.entries.append(KeyList.Entry(number: number, used: more + max(left, 0), wrapped: wrapped))
             } else {
                 list.entries[last].used += more
             }

@@ -39,6 +39,9 @@ package final class PeerBook: Sendable {
         demands.withLock { $0 = problem }
     }
 
+    /// How many peers it has, as it was read last.
+    var count: Int { state.withLock { $0.list.count } }
+
     /// Whether the file had errors when it was tried last: the list in use is a former one.
     var isRefused: Bool { state.withLock { $0.failure != nil } }
 

@@ -7,8 +7,6 @@ import Synchronization
 /// A record stays in the trail whatever becomes of its event. What the server has is noted after it has it
 /// (``AuditCursor``), so that it may get some twice after a crash: under the same ids.
 final class AuditDelivery: Sendable {
-    /// How often a server must refuse a record before that is believed.
-    private static let patientRefusals = 3
     /// Milliseconds between two looks at the trail.
     private static let interval: Int32 = 1_000
     /// What is left at the end may take so long.
@@ -106,23 +104,19 @@ final class AuditDelivery: Sendable {
 
     /// What the thread goes by.
     private struct Progress {
-        let server: AuditServer
+        var sender: AuditSender
         var tail: AuditTail
         /// How far the server has come; nil until that is read.
         var cursor: AuditCursor?
-        /// Whether the server has said that it is one since it failed last.
-        var isAsked = false
         /// Failures since something was sent.
         var failures = 0
-        /// How often the server has refused the record after the cursor's, each time after it was asked what it is.
-        var refusals = 0
         /// Records since it was noted how far the server has come.
         var unnoted = 0
     }
 
     private func run() {
         var progress = Progress(
-            server: AuditServer(base: base, timeout: timeout, transport, authorizer),
+            sender: AuditSender(AuditServer(base: base, timeout: timeout, transport, authorizer)),
             tail: AuditTail(dataDirectory: dataDirectory))
         while true {
             // Before the look: what is noted until it is set is seen then.
@@ -157,41 +151,31 @@ final class AuditDelivery: Sendable {
     private func round(_ progress: inout Progress) -> Outcome {
         guard let items = read(&progress) else { return .failed(wait: 0) }
         guard !items.isEmpty else { return .nothing }
-        let isFresh = !progress.isAsked
-        if isFresh {
-            if let failure = progress.server.ask() { return fail(failure) }
-            progress.isAsked = true
-        }
         defer { note(&progress) }
-        for item in items {
-            guard !isEnding.load(ordering: .acquiring) || !isDone else { return .failed(wait: 0) }
-            if let failure = send(item, &progress, isFresh: isFresh) { return fail(failure) }
+        var sender = progress.sender
+        defer { progress.sender = sender }
+        let stop = sender.send(items) {
+            isEnding.load(ordering: .acquiring) && isDone
+        } done: { item, fate in
+            settle(item, fate, &progress)
         }
-        return .sent
+        switch stop {
+        case .failed(let failure): return fail(failure)
+        case .ended: return .failed(wait: 0)
+        case nil: return .sent
+        }
     }
 
-    /// Sends one record's event; nil when it is done.
-    private func send(_ item: AuditTail.Item, _ progress: inout Progress, isFresh: Bool) -> AuditServer.Failure? {
-        switch progress.server.store(AuditEvent(item.record), id: item.digest) {
+    /// A record need not be sent any more.
+    private func settle(_ item: AuditTail.Item, _ fate: AuditSender.Fate, _ progress: inout Progress) {
+        switch fate {
         case .stored: noteSent()
-        case .refused(let reason):
-            // A proxy, or a certificate that has ended, may say so of everything: what the server says it is counts.
-            if isFresh { progress.refusals += 1 }
-            guard progress.refusals >= Self.patientRefusals else {
-                progress.isAsked = false
-                return AuditServer.Failure(kind: reason, message: "\(base) refuses an AuditEvent (\(reason))")
-            }
-            noteRefused(item, reason)
-        case .failed(let failure):
-            // It may be another server when it comes back.
-            progress.isAsked = false
-            return failure
+        case .leftOut(let reason): noteRefused(item, reason)
         }
-        (progress.refusals, progress.failures) = (0, 0)
+        progress.failures = 0
         progress.cursor?.head = item.head
         progress.unnoted += 1
         if progress.unnoted >= Self.eventsOfNote { note(&progress) }
-        return nil
     }
 
     /// The next records; nil when files cannot be read.

@@ -71,6 +71,11 @@ struct AuditServer {
         return judge(send("POST", "/AuditEvent", event.resource(id: nil)))
     }
 
+    /// The failure of an event that it refuses, for `reason`, and may not have been asked about.
+    func refusal(_ reason: String) -> Failure {
+        Failure(kind: reason, message: "\(base) refuses an AuditEvent (\(reason))")
+    }
+
     private func isRefusal(_ status: Int, _ outcome: ServerOutcome) -> Bool {
         switch AnswerKind(status: status, outcome: outcome, failures: 0, isWhole: false) {
         case .refused, .tooLarge: true
