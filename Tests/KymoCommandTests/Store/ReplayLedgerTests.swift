@@ -32,7 +32,7 @@ import Testing
         /// Leaves a letter of each line.
         func fill(_ lines: [String]) throws {
             let done = try run.run(lines, ["--mapping", mapping])
-            #expect(done.end == .exit(0) && done.balance?.reasons == ["noTemplate": lines.count], "\(done.error)")
+            #expect(done.balance?.reasons == ["noTemplate": lines.count], "\(done.error)")
         }
 
         func start(_ environment: [String: String] = [:], waits: Bool = true) throws -> ChildProcess {
