@@ -55,7 +55,8 @@ import Testing
         folder.write("p.csv", "device,patient,from\nwatch-1,p-1,2026-01-01T00:00:00Z\n")
         folder.write("rules.yaml", "rules:\n  - name: bench\n    then: drop\n    devices: [\"test-*\"]\n")
         let run = try start("ephemeral: true\npatients: p.csv\nrules: rules.yaml\nwatchConfig: true")
-        folder.write("p.csv", "device,patient,from\nwatch-1,p-1,2026-01-01T00:00:00Z\nwatch-2,p-2,\n")
+        let first = "device,patient,from\nwatch-1,p-1,2026-01-01T00:00:00Z\n"
+        folder.write("p.csv", first + "watch-2,p-2,2099-01-01T00:00:00Z\n")
         try run.waitForError("\"event\":\"patients.loaded\"")
         folder.write("p.csv", "device,patient,from\nwatch-1,p-3,2026-01-01T00:00:00Z\n")
         try run.waitForError("\"event\":\"patients.changed\"")

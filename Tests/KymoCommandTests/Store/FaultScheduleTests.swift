@@ -91,8 +91,8 @@ struct FaultScheduleTests {
             guard let process else { return }
             self.process = nil
             let end = try process.wait()
-            // Killed, ended, or without a disk that it can rely on.
-            #expect([.signal(SIGKILL), .exit(0), .exit(74)].contains(end), "\(end): \(process.errorText)")
+            // Killed, ended, without room to begin, or without a disk that it can rely on.
+            #expect([.signal(SIGKILL), .exit(0), .exit(73), .exit(74)].contains(end), "\(end): \(process.errorText)")
         }
 
         func happen(_ fault: Fault, _ random: inout SeededBytes) throws {
