@@ -4,7 +4,7 @@ left; buttons, boxes and menus."""
 import json
 import unittest
 
-from console_testing import ConsoleTestCase, Instance, reading, wait_until
+from console_testing import ConsoleTestCase, Instance, reading, slow, wait_until
 
 #: Notes what Tab is to reach, in the order of the document; of a group of radio buttons one.
 NOTE_STOPS = """() => {
@@ -99,6 +99,7 @@ class KeyTests(ConsoleTestCase):
         # Skip link, the pages, log out, a link for the rejected ones, the table.
         self.check_stops(self.opened("overview"), "overview", 11)
 
+    @slow
     def test_tab_reaches_all_of_the_timeline(self):
         page = self.opened("timeline")
         self.newest_bucket(page)
@@ -109,12 +110,14 @@ class KeyTests(ConsoleTestCase):
         page.wait_for_selector("aside pre")
         self.check_stops(page, "timeline", 25)
 
+    @slow
     def test_tab_reaches_all_of_the_ledger(self):
         page = self.opened("ledger")
         page.locator(".hours button:not(.none)").first.press("Enter")
         page.wait_for_selector("aside .table")
         self.check_stops(page, "ledger", 20)
 
+    @slow
     def test_tab_reaches_all_of_the_letters(self):
         page = self.opened("letters", "letters?letter=1")
         page.wait_for_selector("aside button.danger")
@@ -122,11 +125,13 @@ class KeyTests(ConsoleTestCase):
         page.wait_for_selector("button:has-text('Replay 1')")
         self.check_stops(page, "letters", 25)
 
+    @slow
     def test_tab_reaches_all_of_the_playground(self):
         page = self.opened("playground")
         page.wait_for_selector("text=1 reading, 0 rejected")
         self.check_stops(page, "playground", 25)
 
+    @slow
     def test_tab_reaches_all_of_the_mappings(self):
         page = self.opened("mappings", "mappings?name=reading")
         page.wait_for_selector("aside summary")

@@ -4,7 +4,7 @@ import threading
 import time
 import unittest
 
-from console_testing import ConsoleTestCase, Instance, reading, wait_until
+from console_testing import ConsoleTestCase, Instance, reading, slow, wait_until
 
 DEVICES = 30
 #: Whether something is drawn in a canvas besides its ground.
@@ -80,6 +80,7 @@ class LiveTests(ConsoleTestCase):
         canvas.press("Enter")
         page.wait_for_selector('section[data-page="timeline"] .buckets')
 
+    @slow
     def test_one_that_stops_is_told(self):
         page = self.logged_in(self.instance, path="live")
         wait_until(lambda: self.summary(page).endswith("all send as usual"), what="a rhythm")

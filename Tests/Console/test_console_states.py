@@ -8,7 +8,7 @@ import os
 import pathlib
 import unittest
 
-from console_testing import ConsoleTestCase, Instance, reading, wait_until
+from console_testing import ConsoleTestCase, Instance, reading, slow, wait_until
 
 SHOTS = os.environ.get("KYMO_CONSOLE_SHOTS")
 #: A page, and the path of the API that it waits for first.
@@ -102,6 +102,7 @@ class StatesTests(ConsoleTestCase):
 
     # States
 
+    @slow
     def test_loaded(self):
         page = self.loaded()
         for name in FIRST:
@@ -109,6 +110,7 @@ class StatesTests(ConsoleTestCase):
             self.wait_state(page, "partial" if name == "letters" else "loaded")
             self.check(page, name, "loaded", ["light", "dark"])
 
+    @slow
     def test_loaded_with_something_chosen(self):
         page = self.loaded()
         for name, thing in [("timeline", ".buckets svg"), ("ledger", ".hours button:not(.none)"),
@@ -131,12 +133,14 @@ class StatesTests(ConsoleTestCase):
             page.wait_for_selector("aside .card")
             self.check(page, name, "chosen")
 
+    @slow
     def test_initial(self):
         page = self.loaded()
         for name in ["timeline", "ledger"]:
             self.go(page, name)
             self.check_state(page, name, "initial")
 
+    @slow
     def test_loading(self):
         page = self.loaded()
         for name in FIRST:
@@ -152,6 +156,7 @@ class StatesTests(ConsoleTestCase):
                 self.check_state(page, name, "loading")
                 self.assertEqual(page.locator("main > section").get_attribute("aria-busy"), "true")
 
+    @slow
     def test_error(self):
         self.expects_errors = True
         refuse = lambda route: route.fulfill(
@@ -171,6 +176,7 @@ class StatesTests(ConsoleTestCase):
             page.click("text=Try again")
             self.wait_state(page, "initial", "loaded", "partial", "empty")
 
+    @slow
     def test_empty(self):
         page = self.loaded()
         for name, nothing in NOTHING.items():
@@ -178,6 +184,7 @@ class StatesTests(ConsoleTestCase):
                 self.go(page, name)
                 self.check_state(page, name, "empty")
 
+    @slow
     def test_partial(self):
         page = self.loaded()
         for name, path in [("timeline", "timeline"), ("ledger", "hours")]:

@@ -249,7 +249,8 @@ class LivePage {
     const {columns} = this.layout;
     const steps = {ArrowLeft: -1, ArrowRight: 1, ArrowUp: -columns, ArrowDown: columns, Home: -Infinity, End: Infinity};
     if (event.key in steps) {
-      const next = this.place < 0 ? 0 : this.place + steps[event.key];
+      // Before the first, where none is chosen.
+      const next = this.place + steps[event.key];
       this.place = Math.min(this.shown.length - 1, Math.max(0, next));
       const top = this.wall.getBoundingClientRect().top + Math.floor(this.place / columns) * least.height;
       if (top < 72 || top + least.height > innerHeight) scrollBy(0, top - innerHeight / 2);

@@ -13,7 +13,7 @@ enum ConsoleAssets {
     }
 
     /// Packed once, when the first page is asked for. They are the same for all and say nothing of readings; answers of
-    /// the API that do are not packed, since the length of one would tell of a text that somebody chose whether the rest
+    /// the API that do are not packed, since the length of one would tell of a text from outside whether the rest
     /// has it, too.
     private static let files = EmbeddedFolder.console.unpacked.map { File($0.path, $0.bytes) }
 

@@ -25,7 +25,7 @@ final class WallFeed: Sendable {
     static let mostSlices = 60
     /// Pages ask once a second, and not all at one time.
     private static let pause = Duration.milliseconds(900)
-    /// After so long without a page the minute begins anew.
+    /// After so long without a page the minute begins again.
     private static let patience = Duration.seconds(5)
     /// Readings of one look: some milliseconds of work.
     private static let mostReadings = 50_000
