@@ -55,14 +55,15 @@ import Testing
         #expect(!check.text.contains("retractions") && !check.error.contains("retractions"), "\(check.error)")
     }
 
-    /// Beside a mapping by the rules of the reference that has one of its types, the check and the start say what can be
-    /// taken back no more.
+    /// Beside a mapping by the rules of the reference that has one of its types, the check and the start say what can
+    /// be taken back no more.
     @Test func besideTheRulesOfTheReference() throws {
         let folder = TemporaryFolder()
         let device = #"""
-            {"templateType":"CollectionContent","compatibility":"iomt-fhir","template":[{"templateType":"JsonPathContent",
-             "template":{"typeName":"heartRate","typeMatchExpression":"$..[?(@pulse)]","deviceIdExpression":"$.id",
-              "timestampExpression":"$.at","values":[{"valueName":"beatsPerMinute","valueExpression":"$.pulse"}]}}]}
+            {"templateType":"CollectionContent","compatibility":"iomt-fhir","template":[
+             {"templateType":"JsonPathContent","template":{"typeName":"heartRate",
+              "typeMatchExpression":"$..[?(@pulse)]","deviceIdExpression":"$.id","timestampExpression":"$.at",
+              "values":[{"valueName":"beatsPerMinute","valueExpression":"$.pulse"}]}}]}
             """#
         _ = folder.write("mine/device.json", device)
         _ = folder.write("mine/fhir.json", #"{"templateType":"CollectionFhir","template":[]}"#)

@@ -11,7 +11,8 @@ import Testing
          "codes":[{"system":"urn:iso:std:iso:11073:10101","code":"131328"}],
          "components":[
           {"codes":[{"system":"urn:iso:std:iso:11073:10101","code":"131329"}],
-           "value":{"valueType":"SampledData","valueName":"I","dimensions":1,"defaultPeriod":2,"unit":"uV","code":"uV"}},
+           "value":{"valueType":"SampledData","valueName":"I","dimensions":1,"defaultPeriod":2,"unit":"uV",
+                    "code":"uV"}},
           {"codes":[{"system":"urn:iso:std:iso:11073:10101","code":"131335"}],
            "value":{"valueType":"SampledData","valueName":"V5","dimensions":1,"defaultPeriod":2,"unit":"uV",
                     "code":"uV"}}]}
@@ -45,7 +46,9 @@ import Testing
         return (try TextJSON.parse(text)["entry"]?.elements?.compactMap { $0["resource"] } ?? [], text)
     }
 
-    private func only(_ type: String, _ all: [JSONNode]) -> [JSONNode] { all.filter { $0.text("resourceType") == type } }
+    private func only(_ type: String, _ all: [JSONNode]) -> [JSONNode] {
+        all.filter { $0.text("resourceType") == type }
+    }
 
     private let long = (0..<400).map { $0 * 37 % 1_000 }
     private let short = [1, 2, 3]
@@ -90,8 +93,10 @@ import Testing
         #expect(attachment.text("data") == Data(text.utf8).base64EncodedString())
         #expect(attachment["size"]?.numberText ?? attachment.text("size") == "\(text.utf8.count)")
         #expect(attachment.text("hash") == Data(sha1(text)).base64EncodedString())
-        let digest = Data(stride(from: 0, to: 64, by: 2).compactMap { UInt8(hexDigest(text).dropFirst($0).prefix(2), radix: 16) })
-        let name = digest.base64EncodedString().replacing("+", with: "-").replacing("/", with: "_").replacing("=", with: "")
+        let hex = hexDigest(text)
+        let digest = Data(stride(from: 0, to: 64, by: 2).compactMap { UInt8(hex.dropFirst($0).prefix(2), radix: 16) })
+        let name = digest.base64EncodedString().replacing("+", with: "-").replacing("/", with: "_")
+            .replacing("=", with: "")
         #expect(document.text("identifier.1.system") == "urn:ietf:rfc:3986")
         #expect(document.text("identifier.1.value") == "ni:///sha-256;\(name)")
     }
@@ -186,7 +191,9 @@ import Testing
             }
         }
         texts.append(trial.finish().string)
-        let counts = texts.map { ($0.ranges(of: "\"Observation\"").count, $0.ranges(of: "\"DocumentReference\",\"id\"").count) }
+        let counts = texts.map { text in
+            (text.ranges(of: "\"Observation\"").count, text.ranges(of: "\"DocumentReference\",\"id\"").count)
+        }
         #expect(counts.allSatisfy { $0.0 == 1 && $0.1 == 1 } && counts.count == 4, "\(counts)")
     }
 

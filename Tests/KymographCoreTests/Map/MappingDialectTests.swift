@@ -63,6 +63,7 @@ import Testing
     func noDialect(_ value: String, _ code: String) {
         let member = "\"dialect\": \(value), "
         let found = load(Self.device(member), Self.fhir(member)).diagnostics
-        #expect(found.map(\.code) == [code, code] && found.allSatisfy { $0.position.line == 2 }, "\(found.map(\.text))")
+        #expect(
+            found.map(\.code) == [code, code] && found.allSatisfy { $0.position.line == 2 }, "\(found.map(\.text))")
     }
 }
