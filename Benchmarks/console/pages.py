@@ -1,18 +1,26 @@
 """pages.py KYMO FOLDER PATIENTS: how fast the console's pages are in a real Chromium, and how large. Called by console.sh;
 the exit status is 1 where something takes more than is promised."""
+import contextlib
 import json
+import multiprocessing
+import os
+import pathlib
+import socket
 import statistics
 import sys
 import time
 
-from console_testing import Browser, Instance, reading, wait_until
+from console_testing import Browser, Instance, Wire, reading, wait_until
 from days import SECONDS, START, copy_day, write_day
 from promised import failed, report
 
-KYMO, FOLDER, PATIENTS = sys.argv[1], sys.argv[2], int(sys.argv[3])
+KYMO, FOLDER, PATIENTS = sys.argv[1:3] + [int(sys.argv[3])] if __name__ == "__main__" else (None, None, 0)
 ROUNDS = 5
-PAGES = ["overview", "timeline", "ledger", "letters", "playground", "mappings"]
-MOST_BYTES, MOST_PAINT, MOST_LIST, MOST_DAY = 120_000, 300, 100, 500
+SPAWN = multiprocessing.get_context("spawn")
+PAGES = ["overview", "live", "timeline", "ledger", "letters", "playground", "mappings"]
+MOST_BYTES, MOST_PAINT, MOST_LIST, MOST_DAY, MOST_WALL = 120_000, 300, 100, 500, 10
+#: Series of the wall, and seconds for which it is measured.
+SERIES, WALL = 1_000, 30
 #: Goes to an address, and gives the milliseconds until its charts are painted.
 SHOW = """([address, count]) => new Promise((resolve) => {
     const start = performance.now();
@@ -42,12 +50,11 @@ def loaded(tab):
 def sizes_and_paint(instance):
     for name in PAGES:
         tab = opened(instance, name)
-        sizes = []
-        tab.on("response", lambda answer: sizes.append(int(answer.headers.get("content-length", 0))))
+        wire = Wire(tab)
         tab.reload()
         tab.wait_for_selector(f'section[data-page="{name}"]')
-        tab.wait_for_timeout(1_000)
-        report(f"bytes of the page {name}, with its data", sum(sizes), MOST_BYTES, "bytes")
+        tab.wait_for_timeout(2_500)
+        report(f"bytes of the page {name}, with its data", wire.count, MOST_BYTES, "bytes")
         tab.context.close()
     paints = []
     for _ in range(ROUNDS):
@@ -69,6 +76,63 @@ def list_of_devices(instance):
         if status != 200:
             sys.exit(f"console: status {status}")
     report("list of 1,000 devices, the median", statistics.median(times), MOST_LIST, "ms")
+
+
+def send(port, ended):
+    """A reading of each of the series each second."""
+    sender = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+    while not ended.wait(max(0, 1 - time.time() % 1)):
+        for number in range(SERIES):
+            sender.sendto(reading(f"bed-{number}", 60 + (number + int(time.time())) % 30).encode(), ("127.0.0.1", port))
+            if number % 50 == 0:
+                time.sleep(0.005)
+
+
+def processor_seconds():
+    """CPU seconds of this program's children by their names, of those of the browser together: its page is one of several."""
+    parents, seconds = {}, {}
+    for folder in pathlib.Path("/proc").glob("[0-9]*"):
+        with contextlib.suppress(OSError):
+            name, fields = (folder / "stat").read_text().split("(", 1)[1].rsplit(")", 1)
+            fields = fields.split()
+            parents[folder.name] = fields[1]
+            seconds[folder.name] = name, sum(map(int, fields[11:13])) / os.sysconf("SC_CLK_TCK")
+
+    def is_ours(process):
+        return process in parents and (parents[process] == str(os.getpid()) or is_ours(parents[process]))
+
+    total = {"chrom": 0, "kymo": 0}
+    for process, (name, used) in seconds.items():
+        for kind in total:
+            total[kind] += used if name.startswith(kind) and is_ours(process) else 0
+    return total
+
+
+def wall(instance):
+    """CPU time of the browser that shows all series, each with a new reading a second, and of the instance."""
+    ended = SPAWN.Event()
+    sender = SPAWN.Process(target=send, args=(instance.udp, ended), daemon=True)
+    sender.start()
+    tab = opened(instance, "live")
+    wait_until(lambda: tab.locator("main .content p").first.inner_text().startswith(f"{SERIES:,} series"), 60, "all series")
+    session = tab.context.new_cdp_session(tab)
+    session.send("Performance.enable")
+
+    def used():
+        found = {one["name"]: one["value"] for one in session.send("Performance.getMetrics")["metrics"]}
+        return processor_seconds() | {"tasks": found["TaskDuration"]}
+
+    tab.wait_for_timeout(5_000)
+    start, before = time.monotonic(), used()
+    tab.wait_for_timeout(WALL * 1_000)
+    seconds, after = time.monotonic() - start, used()
+    shares = {name: 100 * (after[name] - before[name]) / seconds for name in after}
+    print(f"{SERIES:,} series at 1 Hz: tasks of the page's main thread last {shares['tasks']:.1f} % of the time; kymo takes "
+          f"{shares['kymo']:.1f} % of a processor with its 1,000 readings a second")
+    report(f"a wall of {SERIES:,} series, all processes of the browser", shares["chrom"], MOST_WALL, "% of a processor")
+    ended.set()
+    sender.join()
+    tab.context.close()
 
 
 def day(instance):
@@ -93,6 +157,7 @@ def main():
     wait_until(lambda: len(instance.dead_letters()) == 1, what="a letter")
     sizes_and_paint(instance)
     list_of_devices(instance)
+    wall(instance)
     instance.kill()
     write_day(KYMO, FOLDER)
     copy_day(FOLDER, PATIENTS)
@@ -103,4 +168,5 @@ def main():
     sys.exit(1 if failed else 0)
 
 
-main()
+if __name__ == "__main__":
+    main()

@@ -12,9 +12,10 @@
 //  8. On the server: a list of ConsoleRoute.get/.post("path/:name", role) in one file of Sources/Kymograph/Console, added
 //     to ConsoleRoutes.all. It answers .json(Encodable) or throws ConsoleRefusal; masked unless an audited reveal.
 //  9. Styles are in style.css: use its classes (card, grid, table, tag, bar) and variables before adding any.
-// 10. Times of a page are UTC; charts have a table behind them; colours have a glyph or a word beside them.
+// 10. What opens a panel by a key goes there with enter() of dom.js; Escape goes back.
+// 11. Times of a page are UTC; charts have a table behind them; colours have a glyph or a word beside them.
 
-import {h, replace} from "./dom.js";
+import {h, leave, replace} from "./dom.js";
 import {get, post, onLoginNeeded} from "./api.js";
 import {View} from "./view.js";
 import {live, connect, disconnect, subscribe} from "./live.js";
@@ -24,7 +25,7 @@ import {clock} from "./format.js";
 export const mayOperate = (session) => session.role !== "view";
 export const mayEdit = (session) => session.role === "edit" && session.edits;
 
-const state = {session: null, leaving: null, view: null};
+const state = {session: null, leaving: null, view: null, page: null};
 const main = h("main", {id: "main", tabindex: "-1"});
 const nav = h("nav", {id: "nav", "aria-label": "Pages"});
 const foot = h("p", {class: "foot"});
@@ -62,7 +63,12 @@ async function open() {
   for (const link of nav.querySelectorAll("a")) {
     link.dataset.page === page.name ? link.setAttribute("aria-current", "page") : link.removeAttribute("aria-current");
   }
+  if (menu.getAttribute("aria-expanded") === "true" && nav.contains(document.activeElement)) main.focus();
   setMenu(false);
+  // Another address of the same page, such as by a choice in it: what was focused is, again.
+  const focused = state.page === page && main.contains(document.activeElement)
+    ? document.activeElement.closest("[data-key]")?.dataset.key : null;
+  state.page = page;
   const root = h("section", {"aria-label": page.title, "data-page": page.name});
   const view = state.view = new View(root);
   replace(main, h("h1", {}, page.title), root);
@@ -71,6 +77,9 @@ async function open() {
     const module = await page.load();
     if (leaving.signal.aborted) return;
     await module.default.open({root, view, params, signal: leaving.signal, session: state.session, go});
+    if (focused && !leaving.signal.aborted && document.activeElement === document.body) {
+      main.querySelector(`[data-key="${CSS.escape(focused)}"]`)?.focus();
+    }
   } catch (error) {
     if (!leaving.signal.aborted && error.name !== "AbortError") view.error(error, open);
   }
@@ -179,5 +188,12 @@ subscribe(() => {
 
 onLoginNeeded(() => { if (state.session) showLogin("You are logged out: your session has ended."); });
 addEventListener("hashchange", open);
-addEventListener("keydown", (event) => { if (event.key === "Escape") setMenu(false); });
+addEventListener("keydown", (event) => {
+  if (event.key !== "Escape" || document.querySelector("dialog[open]")) return;
+  if (menu.getAttribute("aria-expanded") !== "true") return void leave();
+  // What was focused in it is not shown any more.
+  const isInside = nav.contains(document.activeElement);
+  setMenu(false);
+  if (isInside) menu.focus();
+});
 open();

@@ -108,6 +108,27 @@ export function visible(text) {
     (character) => "\u27e8U+" + character.codePointAt(0).toString(16).toUpperCase().padStart(4, "0") + "\u27e9");
 }
 
+/** Goes to the heading of `panel`, opened by keys from the element with this data-key; leave() goes back there. */
+export function enter(panel, key) {
+  panel.dataset.opener = key;
+  const heading = panel.querySelector("h2");
+  if (!heading) return;
+  heading.tabIndex = -1;
+  heading.focus({preventScroll: true});
+  panel.scrollTop = 0;
+}
+
+/** Goes back to what has opened the panel that has the focus; whether there is such a panel. */
+export function leave() {
+  const key = document.activeElement?.closest("[data-opener]")?.dataset.opener;
+  const opener = key && document.querySelector(`main [data-key="${CSS.escape(key)}"]`);
+  opener?.focus();
+  return Boolean(opener);
+}
+
+/** Whether a click was made by a key. */
+export const isByKey = (event) => event?.detail === 0;
+
 /** A question that must be answered: resolves to whether it was. */
 export function confirmed(title, text, action) {
   return new Promise((resolve) => {

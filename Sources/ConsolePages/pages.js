@@ -2,6 +2,7 @@
 
 export const pages = [
   {name: "overview", title: "Overview", load: () => import("./pages/overview.js")},
+  {name: "live", title: "Live", load: () => import("./pages/live.js")},
   {name: "timeline", title: "Timeline", load: () => import("./pages/timeline.js")},
   {name: "ledger", title: "Ledger", load: () => import("./pages/ledger.js")},
   {name: "letters", title: "Dead letters", load: () => import("./pages/letters.js")},

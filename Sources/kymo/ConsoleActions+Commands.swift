@@ -12,7 +12,7 @@ extension ConsoleActions {
         replay = { (numbers, parts) throws(PipelineError) in
             // Where sources listen now: another one may have got the address of a former one.
             let replay = RunningReplay(
-                directory: directory, notes: notes, patience: 10, sources: pipeline.listeningSources)
+                directory: directory, notes: notes, patience: 10, settings: pipeline.presentSettings)
             return try ConsoleReplay.run(numbers, withParts: parts, replay)
         }
     }

@@ -19,6 +19,9 @@ struct DeadReplay: ParsableCommand {
             replaces no newer one. The replayed letters are kept, and marked, until they are discarded. A reading that \
             was rejected after it had been mapped is taken again as it is, which needs an instance that does not run.
 
+            A letter comes back as what its own source brought, or not at all: where none of the instance, or of the \
+            configuration, has the name that the letter's source had, it is left. Another one may have its address.
+
             Letters that hold only a part of what came, such as a line that was too long or a frame with a wrong \
             checksum, could give a reading that nobody took: they are named and left as they are, unless --parts is \
             given. What came from a peer of a list is judged by that list as it is now, unless --not-allowed is given. \
@@ -61,6 +64,7 @@ struct DeadReplay: ParsableCommand {
         if isRunning {
             RunningReplay(directory: directory, notes: Self.write).run(&replay)
         } else {
+            refuseStrays(&replay, settings)
             refuseStrangers(&replay, settings)
             replay.refuse(
                 replay.payloads.compactMap { letter in
@@ -85,6 +89,18 @@ struct DeadReplay: ParsableCommand {
             StandardError.writeLine("kymo: letter \(refusal.letter): \(refusal.reason)")
         }
         try replay.report()
+    }
+
+    /// Leaves letters of sources that the configuration does not have, where it has others: these have mappings,
+    /// patients and tags of their own, and nothing says whose the letters are. Without any source, all that comes is
+    /// mapped alike.
+    private func refuseStrays(_ replay: inout LetterBatch, _ settings: PipelineSettings) {
+        let isStated = settings.sources.contains { $0.origins[$0.configuration.address.kind.key] != nil }
+        guard isStated else { return }
+        replay.refuse(
+            replay.payloads.filter { settings.origin(of: $0) == nil }.map {
+                LetterRefusal($0.number, StoredLetter.strayText($0.source))
+            })
     }
 
     /// Leaves letters whose list of peers is not at hand: nothing would say whose readings they may bring.

@@ -40,13 +40,17 @@ enum InputFile {
             return StandardError.exit(
                 "\(path) cannot be read: it is a folder; \(advice)", code: ExitStatus.noInput)
         }
+        if let cause = StandardDescriptors.oddity(of: path) {
+            return StandardError.exit("\(path) cannot be read: \(cause); \(advice)", code: ExitStatus.noInput)
+        }
         if isPermission {
             return StandardError.exit(
                 "\(path) cannot be read: permission denied; let this user read it (chmod, chown), or run kymo as "
                     + "its owner", code: ExitStatus.noPermission)
         }
         let cause = exists ? "reading it fails" : "there is no such file"
-        return StandardError.exit("\(path) cannot be read: \(cause); \(advice)", code: ExitStatus.noInput)
+        let name = path.isEmpty ? "a file without a name" : path
+        return StandardError.exit("\(name) cannot be read: \(cause); \(advice)", code: ExitStatus.noInput)
     }
 }
 

@@ -134,6 +134,7 @@ enum LedgerText {
     static func of(_ report: LedgerReport) -> String {
         var lines = ["store: \(report.balance.text)"]
         if !report.balance.rejected.isEmpty { lines.append("  rejected: \(counts(report.balance.rejected))") }
+        if !report.replayed.isEmpty { lines.append("  replayed: \(counts(report.replayed))") }
         if report.balance.kernelDropped > 0 { lines.append("  kernel-dropped \(report.balance.kernelDropped)") }
         for source in report.sources { lines.append(text(source)) }
         for topic in report.topics { lines.append(text(topic)) }

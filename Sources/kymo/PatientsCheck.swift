@@ -35,6 +35,7 @@ struct PatientsCheck: ParsableCommand {
             var to: String?
             var patient: String
             var encounter: String?
+            var tags: [String]?
         }
 
         var devices: Int
@@ -74,7 +75,8 @@ struct PatientsCheck: ParsableCommand {
                 from: period.from == .distantPast ? nil : period.from.text,
                 to: period.to == .distantFuture ? nil : period.to.text,
                 patient: String(decoding: period.patient, as: UTF8.self),
-                encounter: period.encounter.map { String(decoding: $0, as: UTF8.self) })
+                encounter: period.encounter.map { String(decoding: $0, as: UTF8.self) },
+                tags: period.tags.isEmpty ? nil : period.tags.withByteView(ReadingTags.texts))
         }
         let report = Report(devices: map.deviceCount, periods: map.count, assigned: assigned)
         try StandardOutput.write(try PrettyText.pretty(report))

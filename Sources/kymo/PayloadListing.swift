@@ -58,8 +58,9 @@ struct PayloadListing {
                 of: window, where: { time in time >= from && time < to && spans.contains { $0.contains(time) } },
                 types: types
             ) { payload in
-                guard failure == nil, wanted?.contains(payload.source) ?? true else { return }
+                guard wanted?.contains(payload.source) ?? true else { return true }
                 do { try body(payload) } catch { failure = error }
+                return failure == nil
             }
         }
         if let failure { throw failure }

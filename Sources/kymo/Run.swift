@@ -15,7 +15,7 @@ struct Run: ParsableCommand {
             SIGTERM stops receiving and delivers what is there; a second one ends at once. SIGHUP, and a change of a \
             mapping's files, loads the mappings again; with an error the former ones stay in use. SIGHUP also reads \
             the configuration file again: what can change while it runs is taken over; with a change of anything else \
-            nothing is changed, and a message names it.
+            nothing is changed, and a message names it. With --watch-config a change of that file does it, too.
 
             A run that reads only its standard input keeps nothing without --data, so that it gives the same output a \
             second time, and exits with status 65 when it accepts nothing. What it rejects it writes to \

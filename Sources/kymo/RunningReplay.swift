@@ -9,8 +9,9 @@ struct RunningReplay: Sendable {
     let notes: LogTaker
     /// Seconds after which a socket that takes nothing is given up; nil waits for ever.
     var patience: Int?
-    /// The sources of the instance, where they are known: one with a name of its own does not say where it listens.
-    var sources: [PipelineSettings.Source] = []
+    /// The settings of the instance, where they are known: a source with a name of its own does not say where it
+    /// listens. Otherwise the instance refuses what could come to another source.
+    var settings: PipelineSettings?
 
     /// Replays `replay` as far as that can be done while the instance runs; gives the sources that took nothing.
     @discardableResult
@@ -61,15 +62,15 @@ struct RunningReplay: Sendable {
     /// comes a second time, and says what it would reject again.
     private func send(_ replay: inout LetterBatch) -> Set<String> {
         guard !replay.payloads.isEmpty else { return [] }
-        let reported = ControlClient.ask(ControlRequest(.status), directory)?.status?.sources ?? []
-        let framed = reported.filter { $0.framing != nil }.map(\.name)
+        let reported = ControlClient.ask(ControlRequest(.status), directory)?.status?.sources
+        let framed = (reported ?? []).filter { $0.framing != nil }.map(\.name)
+        if let reported { replay.refuse(replay.payloads.compactMap { stray($0, among: reported.map(\.name)) }) }
         replay.refuse(replay.payloads.compactMap { obstacle($0, framed: framed) })
         guard !replay.payloads.isEmpty else { return [] }
         replay.refuse(change(.expect, replay.payloads))
-        let parcels = Set(replay.payloads.map(\.source)).sorted().compactMap { name in
-            destination(name).map { destination in
-                Parcel(destination: destination, letters: replay.payloads.filter { $0.source == name })
-            }
+        let bySource = Dictionary(grouping: replay.payloads) { IdentifierText($0.source) }
+        let parcels = bySource.sorted { $0.key < $1.key }.compactMap { _, letters in
+            destination(of: letters[0]).map { Parcel(destination: $0, letters: letters) }
         }
         var stuck: Set<String> = []
         for parcel in parcels {
@@ -83,9 +84,16 @@ struct RunningReplay: Sendable {
         return stuck
     }
 
+    /// The refusal of a letter whose source is none of the instance's, which are called `names`: another one may have
+    /// its address by now.
+    private func stray(_ letter: StoredLetter, among names: [String]) -> LetterRefusal? {
+        guard !names.contains(where: { $0.utf8.elementsEqual(letter.source.utf8) }) else { return nil }
+        return LetterRefusal(letter.number, StoredLetter.strayText(letter.source))
+    }
+
     /// Why a letter cannot be sent to a running instance; `framed` are its sources of frames.
     private func obstacle(_ letter: StoredLetter, framed: [String]) -> LetterRefusal? {
-        guard !framed.contains(letter.source), let destination = destination(letter.source) else {
+        guard !framed.contains(letter.source), let destination = destination(of: letter) else {
             return LetterRefusal(
                 letter.number,
                 "letters from \(letter.source) cannot be sent to the running instance: stop it, and replay then")
@@ -106,9 +114,14 @@ struct RunningReplay: Sendable {
         }
     }
 
-    private func destination(_ name: String) -> ReadingDestination? {
-        let known = sources.first { $0.name.utf8.elementsEqual(name.utf8) }?.configuration.address
-        return switch ((known ?? IngestKinds.builtIn.address(named: name)) as? any RoutedSource)?.route {
+    private func destination(of letter: StoredLetter) -> ReadingDestination? {
+        let address: (any SourceAddress)? =
+            if let settings {
+                settings.origin(of: letter)?.configuration.address
+            } else {
+                IngestKinds.builtIn.address(named: letter.source)
+            }
+        return switch (address as? any RoutedSource)?.route {
         case .udp(let address): .udp(host: address.host, port: address.port)
         case .tcp(let address): .tcp(host: address.host, port: address.port)
         case .unixStream(let path): .unixStream(path: path)

@@ -76,6 +76,11 @@ struct MappingSettings: SettingGroup {
         help: "Whether mappings in folders are loaded again when their files change. Default: --watch.")
     var watch: Bool?
 
+    @Flag(
+        inversion: .prefixedNo,
+        help: "Whether the file of --config is read again when it changes, as on SIGHUP. Default: --no-watch-config.")
+    var watchConfig: Bool?
+
     @Option(help: CompatibilityOption.help)
     var compatibility: String?
 
@@ -83,6 +88,10 @@ struct MappingSettings: SettingGroup {
         names.map { ("mappings", "--mapping", $0) } + files.flags
             + Self.given([
                 ("watch", watch == false ? "--no-watch" : "--watch", watch.map(String.init)),
+                (
+                    "watchConfig", watchConfig == false ? "--no-watch-config" : "--watch-config",
+                    watchConfig.map(String.init)
+                ),
                 ("compatibility", "--compatibility", compatibility),
             ])
     }

@@ -48,9 +48,11 @@ struct SettingOptions: ParsableArguments {
         return (settings, set, watch)
     }
 
-    /// Reads the same again, in a process that `sandbox` confines; nil without a configuration file.
+    /// Reads the same again, in a process that `sandbox` confines; nil without a configuration file, and for one that
+    /// came by standard input.
     func rereading(_ sandbox: Sandbox?) throws -> ConfigurationRereading? {
-        try config.map { ConfigurationRereading(try input(), path: $0, sandbox: sandbox) }
+        guard let config, config != "-" else { return nil }
+        return ConfigurationRereading(try input(), path: config, sandbox: sandbox)
     }
 
     /// As ``load()``, without printing: what is nil has errors among the diagnostics. `beforeReading` is called before

@@ -3,6 +3,20 @@ import Kymograph
 
 /// The descriptors 0, 1 and 2: the only place where this command calls the system by pointers.
 enum StandardDescriptors {
+    /// What `path` is when it is neither a file nor a folder, such as a pipe of the shell (`<(…)`), or a link that leads
+    /// nowhere; nil for others.
+    static func oddity(of path: String) -> String? {
+        var status = stat()
+        // Safe: the path is a C string for the call, and the struct is ours; the same below.
+        guard unsafe stat(path, &status) != 0 else {
+            return status.st_mode & S_IFMT == S_IFREG
+                ? nil : "it is a pipe, a device or a socket, and no file (- is standard input)"
+        }
+        if errno == ELOOP { return "its links lead to each other" }
+        guard errno == ENOENT, unsafe lstat(path, &status) == 0 else { return nil }
+        return "it is a link to a file that is not there"
+    }
+
     /// Puts something that can be neither read nor written, as each needs, in place of those that the parent process
     /// has closed. Otherwise the next socket or file that is opened would take the number, and be read as input or
     /// written over with output.

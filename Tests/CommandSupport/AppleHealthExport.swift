@@ -53,6 +53,30 @@ package enum AppleHealthExport {
         return (records, tag + records + " </Correlation>\n")
     }
 
+    /// A file of the folder `electrocardiograms`, as those in public repositories are, with these voltages.
+    package static func electrocardiogram(
+        at time: String = "10:00:00", voltages: [String] = ["-265.868", "12", "0.5"]
+    ) -> String {
+        """
+        Name,Synthetic Person
+        Date of Birth,"Jan 15, 1990"
+        Recorded Date,2026-08-03 \(time) +0200
+        Classification,Sinus Rhythm
+        Symptoms,
+        Software Version,1.90
+        Device,"Watch6,7"
+        Sample Rate,512 hertz
+
+
+        Lead,Lead I
+        Unit,µV
+
+
+        \(voltages.joined(separator: "\n"))
+
+        """
+    }
+
     /// An export with these elements.
     package static func text(_ elements: [String]) -> [UInt8] { Array((beginning + elements.joined() + end).utf8) }
 }

@@ -1,12 +1,14 @@
 """Playground, Timeline and Ledger of the console in a real browser."""
 
+import gzip
 import json
 import pathlib
 import subprocess
 import tempfile
 import unittest
+import urllib.request
 
-from console_testing import KYMO, RUNS_ALL, ConsoleTestCase, Instance, now, reading, slow, wait_until
+from console_testing import KYMO, RUNS_ALL, ConsoleTestCase, Instance, Wire, now, reading, slow, wait_until
 
 HOSTILE = "<script>alert(1)</script>\u202egnp.exe" + "x" * 400
 #: An identifier as long as is taken, and one of 4 KiB, which is rejected.
@@ -429,6 +431,46 @@ class DataTests(ConsoleTestCase):
         page.wait_for_selector("text=line 1 of the payload is not hexadecimal")
 
     # All pages
+
+    def test_each_page_is_small(self):
+        """Less than 120 KB over the wire, with its data, of the longest mapping and with something chosen."""
+        page = self.logged_in(self.instance, path="timeline")
+        self.choose(page)
+        of = page.url.split("?")[1].split("&")[0]
+        for path in ["overview", "live", f"timeline?{of}", f"ledger?{of}", "letters?letter=1", "playground", "mappings?name=reading"]:
+            tab = page.context.new_page()
+            wire = Wire(tab)
+            tab.goto(f"{self.instance.address}/console/#/{path}")
+            if path == "playground":
+                tab.wait_for_selector("text=1 reading, 0 rejected")
+            else:
+                self.wait_state(tab, "loaded", "partial", "empty")
+            wait_until(lambda: tab.wait_for_timeout(50) or wire.has_snapshot, what="a snapshot")
+            # Nothing was left out: packed, the pages alone have that many.
+            self.assertGreater(wire.count, 25_000, path)
+            self.assertLess(wire.count, 120_000, path)
+            tab.close()
+
+    def test_pages_are_packed_for_who_takes_that(self):
+        for path in ["", "app.js", "style.css", "pages/playground.js"]:
+            _, plain, text = self.instance.get(f"/console/{path}")
+            self.assertIsNone(plain["Content-Encoding"])
+            request = urllib.request.Request(f"{self.instance.address}/console/{path}", headers={"Accept-Encoding": "gzip"})
+            with urllib.request.urlopen(request) as answer:
+                body = answer.read()
+                if path:
+                    self.assertEqual(answer.headers["Content-Encoding"], "gzip")
+                    body = gzip.decompress(body)
+                self.assertEqual(answer.headers["Vary"], "Accept-Encoding")
+                self.assertEqual(body.decode(), text, path)
+        # What is answered of readings never is; files of mappings are.
+        fields = self.instance.operator() | {"Accept-Encoding": "gzip"}
+        for path, encoding in [("subjects", None), ("mappings/files?name=reading", "gzip")]:
+            request = urllib.request.Request(f"{self.instance.address}/console/api/{path}", headers=fields)
+            with urllib.request.urlopen(request) as answer:
+                self.assertEqual(answer.headers["Content-Encoding"], encoding)
+                body = answer.read()
+                self.assertTrue(json.loads(gzip.decompress(body) if encoding else body))
 
     def test_nothing_for_axe_to_find(self):
         schemes = ["light", "dark"] if RUNS_ALL else ["light"]

@@ -8,14 +8,14 @@ import os
 import pathlib
 import unittest
 
-from console_testing import RUNS_ALL, ConsoleTestCase, Instance, reading, slow, wait_until
+from console_testing import ConsoleTestCase, Instance, reading, wait_until
 
 SHOTS = os.environ.get("KYMO_CONSOLE_SHOTS")
 #: A page, and the path of the API that it waits for first.
-FIRST = {"overview": "live", "timeline": "subjects", "ledger": "subjects", "letters": "letters/reasons",
+FIRST = {"overview": "live", "live": "wall", "timeline": "subjects", "ledger": "subjects", "letters": "letters/reasons",
          "playground": "mappings", "mappings": "mappings"}
 #: What a page without anything gets.
-NOTHING = {"timeline": {"subjects": []}, "ledger": {"subjects": []}, "letters": [], "mappings": []}
+NOTHING = {"live": {"slices": []}, "timeline": {"subjects": []}, "ledger": {"subjects": []}, "letters": [], "mappings": []}
 
 
 def cut(page, answer):
@@ -23,6 +23,12 @@ def cut(page, answer):
     if page == "timeline":
         return answer | {"partial": ["series"]}
     return answer | {"isPartial": True}
+
+
+def second(count):
+    """What the page of what is sent gets of a second in which `count` series have sent."""
+    return {"slices": [{"id": 1, "time": 1_780_000_000, "readings": [[number, 1, 1_780_000_000_000, 60 + number] for number in
+                                                                     range(count)]}]}
 
 
 class StatesTests(ConsoleTestCase):
@@ -43,10 +49,19 @@ class StatesTests(ConsoleTestCase):
 
     # What is asked of each
 
-    def check(self, page, name, state, width):
+    def check(self, page, name, state, schemes=("light",)):
+        """Looks at a state as wide and as narrow screens show it."""
+        for scheme in schemes:
+            for width in [390, 1440]:
+                page.emulate_media(color_scheme=scheme, reduced_motion="reduce")
+                page.set_viewport_size({"width": width, "height": 900})
+                self.keep(page, f"{name}-{state}", width, scheme)
+                self.check_look(page, f"{name}, {state}, {width}, {scheme}", width)
+        page.emulate_media(color_scheme="light", reduced_motion="reduce")
+
+    def check_state(self, page, name, state):
         self.wait_state(page, state)
-        self.keep(page, f"{name}-{state}", width)
-        self.check_look(page, f"{name}, {state}, {width}", width)
+        self.check(page, name, state)
 
     def keep(self, page, name, width, scheme="light"):
         if SHOTS:
@@ -55,6 +70,10 @@ class StatesTests(ConsoleTestCase):
 
     def opened(self, page, name, choosing=True):
         """Goes to a page that has all of what it shows."""
+        if name == "live":
+            page.route("**/console/api/wall*", lambda route: route.fulfill(json=second(40)))
+            page.route("**/console/api/wall/names*", lambda route: route.fulfill(json={"series": [
+                {"number": number, "type": "heartRate", "device": f"masked-{number}"} for number in range(1_001)]}))
         self.go(page, name)
         if name in ("timeline", "ledger") and choosing:
             page.wait_for_selector("#find")
@@ -75,118 +94,103 @@ class StatesTests(ConsoleTestCase):
         page.unroute(pattern)
         page.unroute(pattern + "?*")
 
-    def screens(self, **options):
-        for width in [1440, 390]:
-            page = self.logged_in(self.instance, width=width, height=900, **options)
-            self.wait_state(page, "loaded")
-            yield width, page
-            page.context.close()
+    def loaded(self):
+        """A page that is logged in, on the overview."""
+        page = self.logged_in(self.instance)
+        self.wait_state(page, "loaded")
+        return page
 
     # States
 
-    @slow
     def test_loaded(self):
-        for scheme in ["light", "dark"]:
-            for width, page in self.screens(scheme=scheme):
-                for name in FIRST:
-                    self.opened(page, name)
-                    self.wait_state(page, "partial" if name == "letters" else "loaded")
-                    page.wait_for_timeout(300)
-                    self.keep(page, f"{name}-loaded", width, scheme)
-                    self.check_look(page, f"{name}, loaded, {width}, {scheme}", width)
+        page = self.loaded()
+        for name in FIRST:
+            self.opened(page, name)
+            self.wait_state(page, "partial" if name == "letters" else "loaded")
+            self.check(page, name, "loaded", ["light", "dark"])
 
-    @slow
     def test_loaded_with_something_chosen(self):
-        for width, page in self.screens():
-            for name, thing in [("timeline", ".buckets svg"), ("ledger", ".hours button:not(.none)"),
-                                ("letters", "tr[data-letter] button"), ("mappings", "tr[data-name] button")]:
-                self.opened(page, name)
-                target = page.locator(thing).first
-                target.wait_for()
-                if name == "timeline":
-                    target.focus()
-                    page.keyboard.press("End")
-                    for _ in range(200):
-                        if "accepted" in (said := target.get_attribute("aria-valuetext")) and ": 0 " not in said:
-                            break
-                        page.keyboard.press("ArrowLeft")
-                    page.keyboard.press("Enter")
-                    page.locator("aside [data-key^='window']").first.click()
-                    page.wait_for_selector("aside pre")
-                else:
-                    target.click()
-                page.wait_for_selector("aside .card")
-                self.keep(page, f"{name}-chosen", width)
-                self.check_look(page, f"{name}, chosen, {width}", width)
+        page = self.loaded()
+        for name, thing in [("timeline", ".buckets svg"), ("ledger", ".hours button:not(.none)"),
+                            ("letters", "tr[data-letter] button"), ("mappings", "tr[data-name] button")]:
+            self.opened(page, name)
+            target = page.locator(thing).first
+            target.wait_for()
+            if name == "timeline":
+                target.focus()
+                page.keyboard.press("End")
+                for _ in range(200):
+                    if "accepted" in (said := target.get_attribute("aria-valuetext")) and ": 0 " not in said:
+                        break
+                    page.keyboard.press("ArrowLeft")
+                page.keyboard.press("Enter")
+                page.locator("aside [data-key^='window']").first.click()
+                page.wait_for_selector("aside pre")
+            else:
+                target.click()
+            page.wait_for_selector("aside .card")
+            self.check(page, name, "chosen")
 
-    @slow
     def test_initial(self):
-        for width, page in self.screens():
-            for name in ["timeline", "ledger"]:
-                self.go(page, name)
-                self.check(page, name, "initial", width)
+        page = self.loaded()
+        for name in ["timeline", "ledger"]:
+            self.go(page, name)
+            self.check_state(page, name, "initial")
 
-    @slow
     def test_loading(self):
-        for width, page in self.screens():
-            for name in FIRST:
-                if name == "overview":
-                    # Its data comes by the stream alone.
-                    page = self.logged_out_of_stream(page)
-                with self.answering(page, FIRST[name], lambda route: None):
-                    self.go(page, name) if name != "overview" else page.wait_for_selector('section[data-page="overview"]')
-                    self.check(page, name, "loading", width)
-                    self.assertEqual(page.locator("main > section").get_attribute("aria-busy"), "true")
+        page = self.loaded()
+        for name in FIRST:
+            if name == "overview":
+                # Its data comes by the stream alone.
+                page.route("**/console/api/live", lambda route: None)
+                page.reload()
+                page.wait_for_selector('section[data-page="overview"]')
+                self.check_state(page, name, "loading")
+                continue
+            with self.answering(page, FIRST[name], lambda route: None):
+                self.go(page, name)
+                self.check_state(page, name, "loading")
+                self.assertEqual(page.locator("main > section").get_attribute("aria-busy"), "true")
 
-    def logged_out_of_stream(self, page):
-        """The same page, opened anew, without a stream."""
-        page.route("**/console/api/live", lambda route: None)
-        page.goto(self.instance.address + "/console/#/overview")
-        page.reload()
-        return page
-
-    @slow
     def test_error(self):
         self.expects_errors = True
         refuse = lambda route: route.fulfill(
             status=503, content_type="application/json", body='{"error":"unreadable","message":"The store cannot be read: disk I/O error."}')
-        for width, page in self.screens():
-            for name in FIRST:
-                if name == "overview":
-                    page.route("**/console/api/live", lambda route: route.abort())
-                    page.goto(self.instance.address + "/console/#/overview")
-                    page.reload()
-                    self.check(page, name, "error", width)
-                    page.unroute("**/console/api/live")
-                    continue
-                with self.answering(page, FIRST[name], refuse):
-                    self.go(page, name)
-                    self.check(page, name, "error", width)
-                # What failed can be tried again.
-                page.click("text=Try again")
-                self.wait_state(page, "initial", "loaded", "partial")
+        page = self.loaded()
+        for name in FIRST:
+            if name == "overview":
+                page.route("**/console/api/live", lambda route: route.abort())
+                page.reload()
+                self.check_state(page, name, "error")
+                page.unroute("**/console/api/live")
+                continue
+            with self.answering(page, FIRST[name], refuse):
+                self.go(page, name)
+                self.check_state(page, name, "error")
+            # What failed can be tried again.
+            page.click("text=Try again")
+            self.wait_state(page, "initial", "loaded", "partial", "empty")
 
-    @slow
     def test_empty(self):
-        for width, page in self.screens():
-            for name, nothing in NOTHING.items():
-                with self.answering(page, FIRST[name], lambda route: route.fulfill(json=nothing)):
-                    self.go(page, name)
-                    self.check(page, name, "empty", width)
-                    self.go(page, "overview")
-                    self.wait_state(page, "loaded")
+        page = self.loaded()
+        for name, nothing in NOTHING.items():
+            with self.answering(page, FIRST[name], lambda route: route.fulfill(json=nothing)):
+                self.go(page, name)
+                self.check_state(page, name, "empty")
 
-    @slow
     def test_partial(self):
-        for width, page in self.screens():
-            for name, path in [("timeline", "timeline"), ("ledger", "hours")]:
-                def part(route):
-                    route.fulfill(json=cut(name, route.fetch().json()))
-                with self.answering(page, path, part):
-                    self.opened(page, name)
-                    self.check(page, name, "partial", width)
-            self.go(page, "letters")
-            self.check(page, "letters", "partial", width)
+        page = self.loaded()
+        for name, path in [("timeline", "timeline"), ("ledger", "hours")]:
+            def part(route):
+                route.fulfill(json=cut(name, route.fetch().json()))
+            with self.answering(page, path, part):
+                self.opened(page, name)
+                self.check_state(page, name, "partial")
+        self.go(page, "letters")
+        self.check_state(page, "letters", "partial")
+        self.opened(page, "live")
+        with self.answering(page, "wall", lambda route: route.fulfill(json=second(1_001))):
+            self.check_state(page, "live", "partial")
 
     def test_stale(self):
         """The last data stays on each page, and the page says since when nothing answers."""
@@ -195,25 +199,22 @@ class StatesTests(ConsoleTestCase):
         instance.send(*[reading("watch-1", 60, -second) for second in range(30)], "no json")
         wait_until(lambda: len(instance.dead_letters()) == 1, what="a letter")
         pages = []
-        for width in [1440, 390] if RUNS_ALL else [1440]:
-            for name in FIRST:
-                page = self.logged_in(instance, width=width, height=900)
-                self.opened(page, name)
-                self.wait_state(page, "loaded")
-                pages.append((width, name, page, page.locator("main .content").first.inner_text()))
+        for name in FIRST:
+            page = self.logged_in(instance)
+            self.opened(page, name)
+            self.wait_state(page, "loaded")
+            pages.append((name, page, page.locator("main .content").first.inner_text()))
         # Nothing was answered yet, and nothing will be.
         waiting = self.logged_in(instance)
         waiting.route("**/console/api/letters/reasons", lambda route: None)
         self.go(waiting, "letters")
         instance.kill()
-        for width, name, page, text in pages:
+        for name, page, text in pages:
             self.wait_state(page, "stale")
             self.assertRegex(page.locator("main .notice").first.inner_text(), r"No answer since \d\d:\d\d:\d\d UTC")
             if name != "overview":
                 self.assertEqual(page.locator("main .content").first.inner_text(), text, f"{name}: the last data stays")
-            self.keep(page, f"{name}-stale", width)
-            if RUNS_ALL:
-                self.check_look(page, f"{name}, stale, {width}", width)
+            self.check(page, name, "stale")
         self.assertEqual(self.state(waiting), "loading")
 
     def test_answers_that_come_again_are_no_longer_stale(self):

@@ -55,6 +55,27 @@ import Testing
         #expect(!check.text.contains("retractions") && !check.error.contains("retractions"), "\(check.error)")
     }
 
+    /// Beside a mapping by the rules of the reference that has one of its types, the check and the start say what can be
+    /// taken back no more.
+    @Test func besideTheRulesOfTheReference() throws {
+        let folder = TemporaryFolder()
+        let device = #"""
+            {"templateType":"CollectionContent","compatibility":"iomt-fhir","template":[{"templateType":"JsonPathContent",
+             "template":{"typeName":"heartRate","typeMatchExpression":"$..[?(@pulse)]","deviceIdExpression":"$.id",
+              "timestampExpression":"$.at","values":[{"valueName":"beatsPerMinute","valueExpression":"$.pulse"}]}}]}
+            """#
+        _ = folder.write("mine/device.json", device)
+        _ = folder.write("mine/fhir.json", #"{"templateType":"CollectionFhir","template":[]}"#)
+        let mappings = ["--mapping", "reading", "--mapping", folder.file("mine/")]
+        let check = try Kymo.run(["check", "--udp", "127.0.0.1:0", "--out", "none"] + mappings)
+        let start = try Kymo.run(["run", "--stdin"] + mappings, input: .bytes([]))
+        for done in [check, start] {
+            let text = done.text + done.error
+            #expect(text.ranges(of: "readings of 'heartRate' can no longer be taken back").count == 1, "\(text)")
+            #expect(text.contains("warning") && done.end == .exit(0), "\(text)")
+        }
+    }
+
     /// Its window comes again without it, it stays out when the phone pushes all again, and a retraction without an id
     /// takes nothing. As lines, and as one array each time, whose elements the mapper knows by then.
     @Test(arguments: cases, [false, true]) func leavesItsWindow(of one: Case, asArray: Bool) throws {

@@ -1,4 +1,6 @@
 import CommandSupport
+import Foundation
+import KymographTestKit
 import Testing
 
 /// `kymo config`, by the real binary.
@@ -36,6 +38,38 @@ import Testing
         #expect(done.end == .exit(78) && done.output.isEmpty)
         #expect(done.error.contains("kymo.yaml:1:9: error: window: the variable W is not set"))
         #expect(done.error.contains("kymo.yaml:2:8: error: "))
+    }
+
+    /// The dotted keys of a part of the schema.
+    private func keys(_ schema: JSONTree, _ prefix: String = "") -> [String] {
+        guard case .object(let members) = schema["properties"] else { return [] }
+        return members.flatMap { name, member in
+            member["properties"] == nil ? [prefix + name] : keys(member, "\(prefix)\(name).")
+        }
+    }
+
+    /// A setting that is taken is in the schema, the example, the reference and, where it has a flag, in the help and
+    /// the completions: all of them are made from one table, or are checked here.
+    @Test func everySettingIsEverywhere() throws {
+        let schema = try JSONTree(parsing: Kymo.run(["config", "schema"]).output)
+        let example = try Kymo.run(["config", "example"]).text
+        let root = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "../..").standardized
+        let page = try String(contentsOf: root.appending(path: "docs/configuration.md"), encoding: .utf8)
+        let help = try Kymo.run(["help", "run"]).text
+        let completions = try ["bash", "zsh", "fish"].map { try Kymo.run(["completions", $0]).text }
+        let settings = keys(schema).filter { !["include", "sources", "sinks"].contains($0) }
+        #expect(settings.count > 100 && settings.contains("watchConfig") && settings.contains("store.maxBytes"))
+        var flags = 0
+        for key in settings {
+            let name = key.split(separator: ".").last.map(String.init) ?? ""
+            #expect(example.contains("\(name): "), "\(key) is not in the example")
+            #expect(page.contains("| `\(key)` |"), "\(key) is not in docs/configuration.md")
+            let flag = name.reduce(into: "") { $0 += $1.isUppercase ? "-\($1.lowercased())" : String($1) }
+            guard !key.contains("."), help.contains("--\(flag) ") || help.contains("--\(flag)/") else { continue }
+            flags += 1
+            for text in completions { #expect(text.contains(flag), "--\(flag) is not completed") }
+        }
+        #expect(flags > 15, "\(flags) flags")
     }
 
     @Test func theExampleIsAccepted() throws {

@@ -56,6 +56,11 @@ import TrialSupport
             "{\"resourceType\":\"Observation\",\"valueSampledData\":{\"dimensions\":1,\"data\":\"1\",\"period\":1}}",
             "standard input:1: the Observation has no effective time"
         ),
+        (
+            "{\"resourceType\":\"Observation\",\"effectiveInstant\":\"2026-03-01T08:00:00Z\",\"valueSampledData\":"
+                + "{\"dimensions\":1,\"period\":1},\"derivedFrom\":[{\"type\":\"DocumentReference\"}]}",
+            "standard input:1: the series has no data here; a document that derivedFrom names may have them"
+        ),
     ])
     func mistakes(text: String, message: String) throws {
         let decoded = try Kymo.run(["decode"], input: .bytes(Array(text.utf8)))

@@ -71,6 +71,74 @@ import TrialSupport
         }
     }
 
+    /// A meal is an Observation with what it is made of, beside those of its records.
+    @Test func mealsBecomePanels() throws {
+        let records = Export.record("DietarySugar", "12", "g") + Export.record("DietaryEnergyConsumed", "100", "kJ")
+        let meal = """
+             <Correlation type="HKCorrelationTypeIdentifierFood" sourceName="Synthetic Watch" \
+            startDate="2026-08-03 10:00:00 +0200" endDate="2026-08-03 10:00:00 +0200">
+              <MetadataEntry key="HKFoodType" value="Cake"/>
+            \(records) </Correlation>
+
+            """
+        let done = try importing(export([records, meal]), ["--format", "ndjson"])
+        #expect(done.end == .exit(0) && done.balance?.accepted == 3, "\(done.error)")
+        let panels = done.text.split(separator: "\n").filter { $0.contains("HKCorrelationTypeIdentifierFood") }
+        let panel = try #require(panels.first)
+        #expect(panels.count == 1 && panel.contains("\"valueString\":\"Cake\""))
+        for part in ["\"value\":12,\"unit\":\"g\"", "\"value\":23.901,\"unit\":\"kcal\""] {
+            #expect(panel.contains(part), "\(part): \(panel)")
+        }
+        #expect(panel.split(separator: "\"code\":\"HKQuantityTypeIdentifier").count == 3, "\(panel)")
+    }
+
+    /// Of each record, by choice: its source, the version of it, its device and metadata, and what the device is.
+    @Test func recordsAsTheyStand() throws {
+        let metadata = "  <MetadataEntry key=\"HKWasUserEntered\" value=\"1\"/>\n"
+        let records = [
+            Export.record("HeartRate", "62", "count/min", inside: metadata), Export.record("NikeFuel", "3", "count"),
+        ].map { $0.replacing("name:Synthetic Watch&gt;", with: "name:Watch, hardware:Watch6,2, software:9.2&gt;") }
+        let done = try importing(export(records), ["--format", "ndjson", "--mapping", "apple-health-records"])
+        #expect(done.end == .exit(0) && done.balance?.rejected == 0, "\(done.error)")
+        for part in [
+            "\"valueString\":\"HKWasUserEntered=1\"", "\"valueString\":\"9.2\"", "\"code\":\"/min\"",
+            "\"valueString\":\"name=Watch; hardware=Watch6,2; software=9.2\"", "HKQuantityTypeIdentifierNikeFuel",
+            "\"modelNumber\":\"Watch6,2\"", "\"resourceType\":\"Device\"",
+        ] {
+            #expect(done.text.contains(part), "\(part): \(done.text)")
+        }
+    }
+
+    /// Files of the archive: waveforms with what Apple says of them, once, however often and from where they come.
+    @Test func electrocardiogramsBecomeWaveforms() throws {
+        let voltages = (0..<15_360).map { "\($0 % 700 - 300).\($0 % 9 + 1)" }
+        let recording = Export.electrocardiogram(voltages: voltages)
+        let heartRate = Export.record("HeartRate", "62", "count/min")
+        func archive(_ name: String, _ recordings: [String]) -> String {
+            let files = recordings.enumerated().map { ("a/electrocardiograms/ecg_\($0).csv", Array($1.utf8)) }
+            let path = folder.file(name)
+            Files.write(ZipArchive.ofStored(files + [("a/export.xml", Export.text([heartRate]))]), to: path)
+            return path
+        }
+        let symptoms = Export.electrocardiogram(at: "11:00:00").replacing("Symptoms,", with: "Symptoms,Fatigue")
+        let options = ["--data", folder.file("data"), "--out", folder.file("out"), "--format", "ndjson"]
+        let first = try importing(archive("1.zip", [recording, symptoms, "Name,x\nUnit,µV\n1\n"]), options)
+        #expect(first.end == .exit(0) && first.balance?.accepted == 6, "\(first.error)")
+        #expect(first.balance?.reasons == ["frameMalformed": 1], "\(first.error)")
+        let text = Files.names(folder.file("out")).map { Files.text(folder.file("out/\($0)")) }.joined()
+        for part in [
+            "\"period\":1.953125", "\"unit\":\"uV\"", "\"valueString\":\"Sinus Rhythm\"", "\"valueString\":\"Fatigue\"",
+            "\"effectiveDateTime\":\"2026-08-03T11:00:00+02:00\"", "\"code\":\"131328\"",
+        ] {
+            #expect(text.contains(part), "\(part)")
+        }
+        #expect(!text.contains("Synthetic Person") && !text.contains("1990"))
+        // Killed or not, in another zone or not: nothing of it is new.
+        let moved = recording.replacing("2026-08-03 10:00:00 +0200", with: "2026-08-03 04:00:00 -0400")
+        let again = try importing(archive("2.zip", [symptoms, moved]), options)
+        #expect(again.balance?.accepted == 0 && again.balance?.duplicate == 6, "\(again.error)")
+    }
+
     /// The same file, and a later one that has it and more, bring nothing twice.
     @Test func aLaterExportBringsWhatIsNew() throws {
         let (data, out) = (folder.file("data"), folder.file("out"))

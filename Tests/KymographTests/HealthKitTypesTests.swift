@@ -96,7 +96,7 @@ import Testing
             "HKElectrocardiogram", "HKStateOfMind", "HKClinicalRecord",
         ]
         #expect(rows.map(\.type) == names)
-        let links = ["HKElectrocardiogram": "health-auto-export"]
+        let links = ["HKStateOfMind": "health-auto-export"]
         for row in rows {
             let mapping = links[row.type] ?? "apple-health"
             #expect(row.cells[2].contains("catalogue.md#") == (links[row.type] != nil), "\(row.type)")

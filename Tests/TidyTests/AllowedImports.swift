@@ -170,7 +170,7 @@ struct AllowedImports {
                 Ingest/Lane Sinks Sinks/Files
                 Sinks/DeadLetters Tap Telemetry Sinks/Kinds Store Archive Configuration Configuration/Printing Preview
                 Ledger Control Admin Console Console/Access Console/Subject Search Pipeline/Output Pipeline/Watch
-            Support: System Sinks/Server/HTTP Store Configuration Ledger
+            Support: System Store Configuration Ledger
             Embedding: System Configuration/Values Ingest Ingest/Framing Ingest/Sources Sinks Telemetry Sinks/Kinds
                 Store Configuration Pipeline
             .:

@@ -11,13 +11,14 @@ enum PublicSurface {
         DeliveryReport: DeliveryReport Outcome (4 cases) .sink .resource .outcome .detail .refused
         Descriptor: Descriptor .init .raw .close
         EngineConfiguration: EngineConfiguration Storage (3 cases) .storage .mappings .window .sources
-            .sourceKinds .framings .sinks .readingHook .entryHook .onRejection .onDelivery .onNote .init .init
+            .sourceKinds .framings .sinks .readingHook .entryHook .onBatch .callbackQueue .onRejection .onDelivery
+            .onNote .init .init
         EngineError: EngineError Kind (4 cases) Problem .isError .file .line .column .message .advice
             .description .kind .message .problems .summary .description
         EngineSummary: EngineSummary .received .accepted .duplicate .conflict .retractions .rejections .observations
             .resources .kernelDropped .undelivered .lines .rejected .inFlight
         EntryHook: EntryHook .name .patches .isVetoed .patches .patches .patches
-        EntrySink: EntrySink .Handler .name .types .devices .sources .init
+        EntrySink: EntrySink .Handler .name .types .devices .sources .executor .init
         FramingDescriptor: FramingDescriptor .init
         IdentifierText: IdentifierText .utf8 .init .init .text .< .description .init .init .encode
         Instant: Instant .nanoseconds .init .<
@@ -42,8 +43,8 @@ enum PublicSurface {
         SourceError: SourceError .message .description .init .system
         StreamFraming: CustomFraming .init .== .hash
         StreamIntake: StreamIntake .payload .lastPayload .reject .reply
-        StreamProtocol: StreamProtocol .acknowledging .kept .take .end .hasExpired .overdueReply
-            .acknowledging .kept .hasExpired .overdueReply Acknowledging (3 cases) StreamPiece .mostHead .bytes .keptCount StreamEnding (2 cases)
+        StreamProtocol: StreamProtocol .acknowledging .kept .take .fileEnded .end .hasExpired .overdueReply
+            .acknowledging .kept .fileEnded .hasExpired .overdueReply Acknowledging (3 cases) StreamPiece .mostHead .bytes .keptCount StreamEnding (2 cases)
         Submission: SubmissionReceipt .readings .rejected .isDurable SubmissionError .description (5 cases)
             Submission .receipt
         """

@@ -58,6 +58,9 @@ FIELD = {"name": "v", "offset": 0}
 DEVICE_MEMBERS = [
     ({"payload": "gatt", "handles": {"0x0012": "2A37"}, "cgmStatusOrder": "warning-first"}, True),
     ({"payload": "gatt/2a37"}, True),
+    ({"dialect": 1}, True),
+    ({"dialect": 0}, False),
+    ({"dialect": "1"}, False),
     ({"payload": "gatt/2A38"}, False),
     ({"payload": "gatt", "handles": {"18": "2A37"}}, False),
     ({"payload": "gatt", "handles": {"0x12": "heart"}}, False),

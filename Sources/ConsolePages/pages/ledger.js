@@ -1,6 +1,6 @@
 // Ledger: is this hour complete? A map of hours for each device; an hour says what is missing, and proves it.
 
-import {h, quoted, replace} from "../dom.js";
+import {enter, h, isByKey, quoted, replace} from "../dom.js";
 import {get} from "../api.js";
 import {View} from "../view.js";
 import {count, counted, time} from "../format.js";
@@ -117,7 +117,7 @@ class LedgerPage {
       const [glyph, text] = states[hour.state];
       const button = h("button", {class: hour.state, tabindex: grid.length || row || column ? "-1" : "0", "aria-pressed": "false",
         "data-key": `${device.device} ${hour.start}`, "aria-label": `${time(hour.start)}: ${text}, ${counted(hour.readings, "reading")}`,
-        onclick: () => this.choose(entry), onkeydown: (event) => this.key(event, grid, row, column)}, glyph);
+        onclick: (event) => this.choose(entry, event), onkeydown: (event) => this.key(event, grid, row, column)}, glyph);
       const entry = {button, hour, device};
       this.cells.push(entry);
       (grid[row] ??= [])[column] = button;
@@ -133,17 +133,18 @@ class LedgerPage {
   }
 
   key(event, grid, row, column) {
-    const moves = {ArrowLeft: [0, -1], ArrowRight: [0, 1], ArrowUp: [-1, 0], ArrowDown: [1, 0]};
-    if (!(event.key in moves)) return;
+    const places = {ArrowLeft: [row, column - 1], ArrowRight: [row, column + 1], ArrowUp: [row - 1, column],
+      ArrowDown: [row + 1, column], Home: [row, 0], End: [row, grid[row].length - 1]};
+    if (!(event.key in places)) return;
     event.preventDefault();
-    const next = grid[row + moves[event.key][0]]?.[column + moves[event.key][1]];
+    const next = grid[places[event.key][0]]?.[places[event.key][1]];
     if (!next) return;
     grid[row][column].tabIndex = -1;
     next.tabIndex = 0;
     next.focus();
   }
 
-  async choose({button, hour, device}) {
+  async choose({button, hour, device}, event) {
     for (const cell of this.cells) cell.button.setAttribute("aria-pressed", cell.button === button);
     this.params.set("hour", hour.start);
     this.params.set("device", device.device);
@@ -159,6 +160,7 @@ class LedgerPage {
         soft(h("a", {href: `#/timeline?${new URLSearchParams({of: this.subject.series, by: this.by,
           bucket: "1min", to: from + 3600})}`}, "Timeline of this hour"), " · ", h("a", {href: "#/letters"}, "Dead letters"))),
       card("Proof", this.windows(report.windows)));
+      if (isByKey(event)) enter(this.detail, button.dataset.key);
     } catch (error) {
       if (error.name !== "AbortError") this.detailView.error(error, () => this.choose({button, hour, device}));
     }

@@ -1,6 +1,6 @@
 // Dead letters: by reason, in parts of a hundred, one by one; reveal, replay and discard.
 
-import {h, replace, quoted, visible, confirmed} from "../dom.js";
+import {enter, h, replace, quoted, visible, confirmed} from "../dom.js";
 import {get, post} from "../api.js";
 import {View} from "../view.js";
 import {mayOperate} from "../app.js";
@@ -225,9 +225,9 @@ class LettersPage {
     const changes = mayOperate(this.session);
     const pair = (name, ...value) => [h("dt", {}, name), h("dd", {}, value)];
     this.detailView.loaded(h("div", {class: "card content"},
-      h("div", {class: "row spread"}, h("h2", {tabindex: "-1"}, `Letter ${letter.number}`),
+      h("div", {class: "row spread"}, h("h2", {}, `Letter ${letter.number}`),
         h("span", {class: "tag bad"}, "✕ ", letter.reason)),
-      letter.meaning && h("p", {}, letter.meaning, "."),
+      letter.meaning && h("p", {class: "sentence"}, letter.meaning, "."),
       h("dl", {class: "pairs"},
         pair("Received", time(letter.at), " UTC"), pair("Kind", kinds[letter.kind] ?? letter.kind),
         pair(letter.kind === "entry" ? "Sink" : "Source", quoted(letter.source)),
@@ -240,7 +240,7 @@ class LettersPage {
         h("button", {class: "strong", onclick: () => this.replay([letter.number])}, "Replay"),
         letter.isPart && h("button", {onclick: () => this.replay([letter.number], true)}, "Replay as if it were all"),
         h("button", {class: "danger", onclick: () => this.discard([letter.number])}, "Discard"))));
-    this.detailView.content.querySelector("h2")?.focus({preventScroll: true});
+    enter(this.detail, `letter ${letter.number}`);
     if (!matchMedia("(min-width: 75rem)").matches) this.detail.scrollIntoView();
   }
 }

@@ -1,6 +1,6 @@
 // Mappings: those in use and the catalogue, with their examples and files. The playground changes them.
 
-import {h, replace, quoted} from "../dom.js";
+import {enter, h, isByKey, replace, quoted} from "../dom.js";
 import {get} from "../api.js";
 import {View} from "../view.js";
 import {count, counted} from "../format.js";
@@ -14,7 +14,7 @@ export default {
     const results = new Map(rows.map((row) => [row.name, h("span", {class: "tag"}, "… waits")]));
     const summary = h("p", {class: "soft", role: "status"});
 
-    const choose = async (row) => {
+    const choose = async (row, event) => {
       params.set("name", row.name);
       go("mappings", Object.fromEntries(params), {quiet: true});
       for (const line of view.content.querySelectorAll("tr[data-name]")) {
@@ -25,15 +25,16 @@ export default {
         const [tested, files] = await Promise.all([
           get("mappings/tests", {name: row.name}, signal), get("mappings/files", {name: row.name}, signal)]);
         detailView.loaded(mapping(row, tested, files));
+        if (isByKey(event)) enter(detail, `mapping ${row.name}`);
       } catch (error) {
         if (error.name === "AbortError") return;
         delete detailView.content.dataset.has;
-        detailView.error(error, () => choose(row));
+        detailView.error(error, () => choose(row, event));
       }
     };
 
     const line = (row) => h("tr", {"data-name": row.name},
-      h("td", {}, h("button", {class: "quiet", "data-key": `mapping ${row.name}`, onclick: () => choose(row)},
+      h("td", {}, h("button", {class: "quiet", "data-key": `mapping ${row.name}`, onclick: (event) => choose(row, event)},
         quoted(row.name))),
       h("td", {}, row.sources.length > 0 ? h("span", {class: "tag good"}, "● in use") : h("span", {class: "soft"}, "–")),
       h("td", {class: "wide"}, row.isOfCatalogue ? "catalogue" : "own"),

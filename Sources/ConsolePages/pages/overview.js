@@ -60,7 +60,7 @@ export default {
   },
 };
 
-function verdict({attention, sources}) {
+function verdict({attention, sources, gapSearch}) {
   const worst = attention[0]?.severity;
   const urgent = attention.filter((item) => item.severity !== "notice").length;
   const notices = attention.length - urgent;
@@ -79,7 +79,15 @@ function verdict({attention, sources}) {
       h("div", {}, h("h3", {}, quoted(item.title)), item.text && h("p", {}, quoted(item.text))),
       isPage(item.link) && h("a", {href: `#/${item.link}`, "data-key": item.link,
         "aria-label": `Show ${item.title}`}, "Show")))),
+    searched(gapSearch),
   ]};
+}
+
+/** What of the store was not looked at for gaps, and is not in the list for that; nothing where all was. */
+function searched({looked, devices, isCut}) {
+  const parts = [looked < devices && `of ${counted(devices, "device")}, ${count(looked)} ${looked === 1 ? "was" : "were"} looked at so far`,
+    isCut && `only the ${count(devices)} that the store has got to know last are looked at`].filter(Boolean);
+  return parts.length > 0 && h("p", {class: "soft small", "data-key": "searched"}, `◐ Gaps in readings: ${parts.join("; ")}.`);
 }
 
 /** How many of the sources have brought anything: what is known, and no more. */

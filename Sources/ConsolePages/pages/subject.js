@@ -96,7 +96,7 @@ export async function chooser({params, signal, session, change}) {
   !subject && h("option", {value: ""}, "Choose…"),
   all.map((one) => h("option", {value: one.series, selected: one.series === subject?.series}, name(one))));
   const said = h("p", {class: "soft small", role: "status"});
-  const field = h("input", {id: "find", name: "find", autocomplete: "off", spellcheck: "false",
+  const field = h("input", {id: "find", "data-key": "find", name: "find", autocomplete: "off", spellcheck: "false",
     placeholder: "Device or patient"});
   const find = async (event) => {
     event.preventDefault();

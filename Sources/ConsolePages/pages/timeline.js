@@ -1,6 +1,6 @@
 // Timeline: a bucket leads to its windows, a window to its Observation and readings.
 
-import {h, svg, replace, quoted, visible} from "../dom.js";
+import {enter, h, isByKey, svg, replace, quoted, visible} from "../dom.js";
 import {get, post} from "../api.js";
 import {View} from "../view.js";
 import {mayOperate} from "../app.js";
@@ -64,7 +64,7 @@ class TimelinePage {
     this.data = await get("timeline", {of: this.subject.series, by: this.params.get("by"), bucket: this.bucket[0],
       zone: this.zone, from: this.from, to: this.to}, this.signal);
     this.charts = this.data.series.map((series) => new SeriesChart(series, this.data, this.zone,
-      (place) => this.choose(series, place)));
+      (place, key) => this.choose(series, place, key)));
     replace(this.head, this.controls());
     replace(this.charted, this.content());
     if (!isAgain) return;
@@ -132,7 +132,8 @@ class TimelinePage {
     ];
   }
 
-  async choose(series, place) {
+  // Shows what a bucket has; and goes there where the element called `key` was used by a key.
+  async choose(series, place, key) {
     const from = this.data.boundaries[place];
     const to = this.data.boundaries[place + 1];
     this.params.set("series", series.number);
@@ -150,9 +151,10 @@ class TimelinePage {
         series.dropped[place] > 0 && h("p", {class: "soft"}, `${counted(series.dropped[place], "reading")} are older than the archive keeps.`)),
       card(counted(windows.length, "window"), this.windows(windows), isPartial && h("p", {class: "soft"},
         "There are more: choose shorter buckets.")), this.window);
+      if (key) enter(this.detail, key);
       if (windows.length === 1) await this.openWindow(windows[0].id);
     } catch (error) {
-      if (error.name !== "AbortError") this.detailView.error(error, () => this.choose(series, place));
+      if (error.name !== "AbortError") this.detailView.error(error, () => this.choose(series, place, key));
     }
   }
 
@@ -228,6 +230,7 @@ class SeriesChart {
     this.cursor = svg("rect", {class: "cursor", y: 0, height: 100, width: 0});
     this.said = h("p", {class: "soft small", role: "status"});
     this.chart = svg("svg", {viewBox: `0 0 ${this.count} 100`, preserveAspectRatio: "none", tabindex: "0", role: "slider",
+      "data-key": `chart ${series.number}`,
       "aria-label": `${series.type}: choose a bucket with the arrow keys, and Enter`, "aria-valuemin": 0,
       "aria-valuemax": this.count - 1, "aria-valuenow": 0, "aria-valuetext": this.text(0),
       onclick: (event) => this.pick(event), onkeydown: (event) => this.key(event), onmousemove: (event) => this.hover(event)},
@@ -307,7 +310,7 @@ class SeriesChart {
       this.cursor.setAttribute("width", 1);
       this.move(place);
     } else if (event.key === "Enter" || event.key === " ") {
-      this.choose(Math.max(0, this.place));
+      this.choose(Math.max(0, this.place), this.chart.dataset.key);
     } else {
       return;
     }
@@ -329,7 +332,9 @@ class SeriesChart {
       const {accepted, missing, rejected, amended} = this.series;
       const rows = [];
       for (let index = this.count - 1; index >= 0 && rows.length < 1000; index--) {
-        rows.push(row(h("button", {class: "quiet", onclick: () => this.choose(index)}, label(this.boundaries[index], this.bucket, this.zone)),
+        const key = `row ${this.series.number} ${index}`;
+        rows.push(row(h("button", {class: "quiet", "data-key": key, onclick: (event) => this.choose(index, isByKey(event) && key)},
+          label(this.boundaries[index], this.bucket, this.zone)),
           ...[accepted, missing, rejected, amended].map((list) => number(count(list[index])))));
       }
       replace(place, table(`${this.series.type} as a table`, ["From", "#Accepted", "#Missing", "#Rejected", "#Amended"], rows));

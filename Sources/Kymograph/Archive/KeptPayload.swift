@@ -21,13 +21,14 @@ extension StoreReader {
 
     /// Hands to `body` the payloads with readings of the same series and time as those of `window` that `isWanted` by
     /// their times, in the order in which they were stored. What came several times is several; what came at another
-    /// time, and was moved or taken back since, is none. `types` are those of the store.
+    /// time, and was moved or taken back since, is none. `types` are those of the store. It ends when `body` gives false:
+    /// what comes later is not read then.
     ///
-    /// - Returns: whether all could be read; false also when the window cannot be.
+    /// - Returns: whether all that was asked for could be read; false also when the window cannot be.
     /// - Throws: ``PipelineError`` when the database cannot be read.
     package func forEachPayload(
         of window: ArchivedWindow, where isWanted: (Instant) -> Bool, types: [MeasurementType],
-        _ body: (KeptPayload) -> Void
+        _ body: (KeptPayload) -> Bool
     ) throws(PipelineError) -> Bool {
         var instants: Set<Instant> = []
         var isWhole = window.forEachReading { reading, _ in
@@ -36,20 +37,23 @@ extension StoreReader {
         guard let earliest = instants.min(), let latest = instants.max() else { return isWhole }
         let wanted = PayloadSeries(window.series, type: types[window.series.type].name)
         // One row at a time: whoever reads what `body` prints may be slow, and the log of the database grows meanwhile.
+        var goesOn = true
         for number in try read({ try StoredPayloads.rows(of: wanted.device, first: earliest, last: latest, $0) }) {
+            guard goesOn else { break }
             let content = try read { try StoredPayloads.content(ofRow: number, $0) }
             let isRead = content.map { content in
                 PayloadRow.forEachSection(content) { bytes, reader in
-                    while let record = reader.next() {
+                    while goesOn, let record = reader.next() {
                         let times = record.readings
                             .filter { reader.series[$0.series] == wanted && instants.contains($0.instant) }
                             .map(\.instant)
                         guard !times.isEmpty else { continue }
-                        body(
+                        goesOn = body(
                             KeptPayload(
                                 source: record.source, received: record.received, readings: times,
                                 bytes: bytes[record.bytes].array))
                     }
+                    return goesOn
                 }
             }
             isWhole = isWhole && isRead == true

@@ -83,7 +83,9 @@ struct ConfigurationFileReader {
     ) -> (stated: Stated, repeated: [(key: String, origin: SettingOrigin)]) {
         var stated: Stated = [:]
         var repeated: [(key: String, origin: SettingOrigin)] = []
-        for (path, origin) in IncludedFiles.paths(includes(root), in: name, log: &log) {
+        let texts = includes(root)
+        settings.includes += texts.map { IncludedFiles.path($0.text, in: name) }
+        for (path, origin) in IncludedFiles.paths(texts, in: name, log: &log) {
             guard isNew(path, origin), let bytes = IncludedFiles.content(path, origin, log: &log) else { continue }
             let found = file(path, bytes).sorted { $0.value.position.offset < $1.value.position.offset }
             let before = stated
@@ -138,8 +140,18 @@ struct ConfigurationFileReader {
             let subject = prefix.isEmpty ? "the file" : String(prefix.dropLast())
             log.add(
                 .error, node.origin(subject), "expected keys and values, found \(node.kind)",
-                advice: "write one 'key: value' a line\(prefix.isEmpty ? "" : ", indented")")
+                advice: "write one 'key: value' a line\(Self.hint(prefix, node))")
         }
+    }
+
+    /// What is added to the form of a line of a section: `key:value` is text.
+    private static func hint(_ prefix: String, _ node: ConfigurationNode) -> String {
+        if case .text(let text) = node.content, let colon = text.firstIndex(of: ":"),
+            names(in: prefix).contains(String(text[..<colon]))
+        {
+            return ", with a blank behind the colon"
+        }
+        return prefix.isEmpty ? "" : ", indented"
     }
 
     private mutating func entry(_ prefix: String, _ key: ConfigurationNode, _ value: ConfigurationNode) {
@@ -173,10 +185,17 @@ struct ConfigurationFileReader {
         let advice =
             if name == IncludedFiles.setting.key {
                 "write it at the left margin: a section includes nothing"
+            } else if let blank = name.unicodeScalars.first(where: { !$0.isASCII && $0.properties.isWhitespace }) {
+                "it has a blank of another kind in it (U+\(Self.code(of: blank))): "
+                    + "write blanks of the keyboard"
             } else if name.contains("${") {
                 "variables can stand in values only"
             } else if let elsewhere {
                 "did you mean \(Self.nested(elsewhere))?"
+            } else if !prefix.isEmpty, Self.names(in: "").contains(name) {
+                "write it at the left margin, and not under '\(prefix.dropLast())'"
+            } else if prefix.isEmpty, let place = settings.kinds.place(of: name) {
+                place
             } else {
                 NearestName.advice(
                     for: name, among: siblings, otherwise: "the keys here are \(siblings.joined(separator: ", "))")
@@ -186,6 +205,12 @@ struct ConfigurationFileReader {
             Diagnostic(
                 .error, file: origin.file, position: origin.position, message: "unknown key '\(prefix + name)'",
                 advice: advice))
+    }
+
+    /// The code point in four digits at least.
+    private static func code(of scalar: Unicode.Scalar) -> String {
+        let digits = String(scalar.value, radix: 16, uppercase: true)
+        return String(repeating: "0", count: max(0, 4 - digits.utf8.count)) + digits
     }
 
     /// `'format' under 'output'`.
@@ -201,6 +226,16 @@ struct ConfigurationFileReader {
             if !names.contains(name) { names.append(name) }
         }
         return prefix.isEmpty ? names + ["sources", "sinks", IncludedFiles.setting.key] : names
+    }
+}
+
+extension IngestKinds {
+    /// Where the key `name` of a source belongs; nil for other names.
+    fileprivate func place(of name: String) -> String? {
+        guard SourceSettings.all(self).contains(where: { $0.key == name }) else { return nil }
+        return sources.contains { $0.key == name }
+            ? "write it as an element of sources: begin a line under 'sources:' with '- \(name): '"
+            : "it is a key of a source: write it under the element of sources that it is for"
     }
 }
 

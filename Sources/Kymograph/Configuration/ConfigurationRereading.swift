@@ -15,6 +15,24 @@ package struct ConfigurationRereading: Sendable {
         (self.input, self.path, self.sandbox) = (input, path, sandbox)
     }
 
+    /// As ``read()``, with `watch` on what was read, which begins before the files are read so that no change goes
+    /// unnoticed. Files that are included for the first time are read once more for that.
+    func read(_ watch: inout ConfigurationWatch) -> (settings: PipelineSettings, diagnostics: [Diagnostic]) {
+        watch.noteReading()
+        var result = read()
+        for _ in 0..<Self.rereads {
+            var next = ConfigurationWatch(path, result.settings)
+            guard !next.hasFiles(of: watch) else { break }
+            next.noteReading()
+            watch = next
+            result = read()
+        }
+        return result
+    }
+
+    /// How often what is included may change meanwhile; what still does is noticed as a change.
+    private static let rereads = 3
+
     /// The settings, as a start would have them. With errors where sources and sinks write what the process may not.
     func read() -> (settings: PipelineSettings, diagnostics: [Diagnostic]) {
         var input = input

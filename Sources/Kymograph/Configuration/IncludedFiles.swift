@@ -26,8 +26,7 @@ enum IncludedFiles {
         _ texts: [SettingText], in file: String, log: inout ConfigurationLog
     ) -> [(path: String, origin: SettingOrigin)] {
         texts.flatMap { text in
-            let folder = file.lastIndex(of: "/").map { file[...$0] } ?? ""
-            let path = text.text.hasPrefix("/") ? text.text : folder + text.text
+            let path = path(text.text, in: file)
             guard path.contains(where: "*?[".contains) else { return [(path, text.origin)] }
             let found = FileSystem.matching(path)
             if found.isEmpty {
@@ -35,6 +34,12 @@ enum IncludedFiles {
             }
             return found.map { ($0, text.origin) }
         }
+    }
+
+    /// Where `text` leads to in `file`.
+    static func path(_ text: String, in file: String) -> String {
+        let folder = file.lastIndex(of: "/").map { file[...$0] } ?? ""
+        return text.hasPrefix("/") ? text : folder + text
     }
 
     /// The content of `path`; nil, with a note in `log`, when it cannot be read.

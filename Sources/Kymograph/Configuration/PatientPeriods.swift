@@ -51,6 +51,29 @@ enum PatientPeriods {
         return time.instant
     }
 
+    /// The tags in the field of a table, separated by semicolons.
+    ///
+    /// - Throws: ``SettingProblem`` where one is none, or they are too many.
+    static func tags(ofField bytes: [UInt8]) throws(SettingProblem) -> [UInt8] {
+        guard !bytes.isEmpty else { return [] }
+        guard let text = String(validating: bytes, as: UTF8.self) else {
+            throw SettingProblem(message: "the tags are not UTF-8", advice: "save the file as UTF-8")
+        }
+        return try tags(text.split(separator: ";", omittingEmptySubsequences: false).map(String.init))
+    }
+
+    /// `texts` as readings have them.
+    ///
+    /// - Throws: ``SettingProblem`` where one is no tag, or they are too many.
+    static func tags(_ texts: [String]) throws(SettingProblem) -> [UInt8] {
+        let list = ReadingTags.list(try texts.map(TagText.parse))
+        guard list.count <= ReadingTags.longest else {
+            throw SettingProblem(
+                message: "the tags take more than \(ReadingTags.longest) bytes", advice: "leave some out")
+        }
+        return list
+    }
+
     /// What is wrong with a period by itself; nil when it holds some time.
     static func problem(_ period: PatientMap.Period) -> SettingProblem? {
         guard period.from >= period.to else { return nil }
@@ -73,7 +96,9 @@ enum PatientPeriods {
                 joined.append(next)
                 continue
             }
-            if last.period.patient == next.period.patient, last.period.encounter == next.period.encounter {
+            let isSamePatient =
+                last.period.patient == next.period.patient && last.period.encounter == next.period.encounter
+            if isSamePatient, last.period.tags == next.period.tags {
                 // The one that lasts longer is what others overlap with.
                 if next.period.to > last.period.to {
                     joined[joined.count - 1].period.to = next.period.to
@@ -85,8 +110,8 @@ enum PatientPeriods {
             log.add(
                 Diagnostic(
                     .error, file: file, position: later.position,
-                    message: "the device has another patient or encounter at the same time in line "
-                        + "\(earlier.position.line)",
+                    message: "the device has \(isSamePatient ? "other tags" : "another patient or encounter") "
+                        + "at the same time in line \(earlier.position.line)",
                     advice: "end one period where the other begins: 'to' is not in it"))
             if next.period.to > last.period.to { joined.append(next) }
         }

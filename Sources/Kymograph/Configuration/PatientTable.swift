@@ -5,7 +5,7 @@ import KymographTemplates
 struct PatientTable {
     /// A column.
     enum Column: String, CaseIterable {
-        case device, patient, encounter, from, to
+        case device, patient, encounter, tags, from, to
     }
 
     /// A field of a row, and where it begins.
@@ -136,6 +136,7 @@ struct PatientTable {
         case .device: period.device = try PatientPeriods.identifier(bytes, "device")
         case .patient: period.patient = try PatientPeriods.identifier(bytes, "patient")
         case .encounter: period.encounter = bytes.isEmpty ? nil : try PatientPeriods.identifier(bytes, "encounter")
+        case .tags: period.tags = try PatientPeriods.tags(ofField: bytes)
         case .from: period.from = try PatientPeriods.time(bytes, open: .distantPast)
         case .to: period.to = try PatientPeriods.time(bytes, open: .distantFuture)
         }

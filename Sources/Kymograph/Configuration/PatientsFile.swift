@@ -128,6 +128,14 @@ package enum PatientsFile {
         identifier("device", "Identifier of the device") { $0.device = $1 },
         identifier("patient", "Identifier of its patient") { $0.patient = $1 },
         identifier("encounter", "Identifier of the encounter") { $0.encounter = $1 },
+        Row(
+            key: "tags", form: "tag", about: "Tags of the readings that are filed by it", values: .text,
+            elements: { _ in [] }
+        ) { (texts, entry) throws(SettingProblem) in
+            entry.period.tags = try PatientPeriods.tags(texts)
+        } shown: { _ in
+            ""
+        },
         time("from", "First time of the period", .distantPast) { $0.from = $1 },
         time("to", "First time after it", .distantFuture) { $0.to = $1 },
     ]

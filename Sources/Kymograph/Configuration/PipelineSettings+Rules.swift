@@ -26,6 +26,7 @@ extension PipelineSettings {
             ruleList.resources, sources: numberedSources,
             sinks: placedSinks.map { $0?.name ?? "" })
         rules.interceptor = entryInterceptor
+        rules.watcher = batchWatcher
         return rules
     }
 
@@ -61,7 +62,8 @@ extension PipelineSettings {
 
     /// Tags that readings may get, as filters name them. Those of patches are none: no filter sees them.
     var tagsOfReadings: [String] {
-        let tags = sources.flatMap(\.tags) + ruleList.readings.flatMap(\.tags)
+        let ofPatients = patients.book?.current.map.tagTexts ?? []
+        let tags = sources.flatMap(\.tags) + ruleList.readings.flatMap(\.tags) + ofPatients
         return tags + tags.compactMap { tag in tag.firstIndex(of: "|").map { String(tag[tag.index(after: $0)...]) } }
     }
 

@@ -61,6 +61,8 @@ package struct PipelineSettings: Sendable {
     package var namedFiles = NamedMappingFiles()
     /// Whether mappings in folders are loaded again when their files change.
     package var watchesMappings = true
+    /// Whether the configuration is read again when its files change.
+    package var watchesConfiguration = false
     /// Period of templates that name none and summarise.
     package var window: Int64 = 300_000_000_000
     /// How windows close, and the limits of what they hold.
@@ -79,6 +81,8 @@ package struct PipelineSettings: Sendable {
     package var interceptor: (any ReadingInterceptor)?
     /// The same of resources.
     package var entryInterceptor: (any EntryInterceptor)?
+    /// Is shown each block of entries before sinks get it; nil for nothing.
+    package var batchWatcher: (@Sendable (ByteView) -> Void)?
     /// Limits of one document.
     package var scan = ScanLimits()
     /// Whether payloads like others before are read without a scan.
@@ -104,7 +108,7 @@ package struct PipelineSettings: Sendable {
     /// Where output goes besides ``server``.
     package var destination = Destination.standardOutput
     /// How Observations and bundles are written.
-    package var output = ObservationOptions()
+    package var output = ObservationOptions.withHashes
     /// Most entries of a bundle.
     package var bundleEntries = 100
     /// Most bytes of a bundle that has more than one Observation.
@@ -152,6 +156,8 @@ package struct PipelineSettings: Sendable {
 
     /// The files that were read, each after the file that includes it.
     package var configurationFiles: [String] = []
+    /// The paths and patterns that they include, also of files that are not there.
+    var includes: [String] = []
 
     /// The defaults.
     package init() {}

@@ -41,6 +41,9 @@ enum SettingTable {
         .choice(
             "watch", \.watchesMappings, [("true", true), ("false", false)],
             "Whether mappings in folders are loaded again when their files change"),
+        .choice(
+            "watchConfig", \.watchesConfiguration, [("true", true), ("false", false)],
+            "Whether this file, and those that it includes, are read again when they change, as on SIGHUP"),
     ]
 
     private static let patients: [Setting<PipelineSettings>] = [
@@ -101,6 +104,10 @@ enum SettingTable {
             ],
             "How a server stores an Observation: `put` and `conditional-update` replace the earlier one, by id or by "
                 + "identifier; `conditional-create` keeps it"),
+        .size(
+            "output.attachOver", \.output.attachOver, 0...gibibyte,
+            "Samples of one series, in bytes, beyond which they go to a DocumentReference that the Observation names; "
+                + "`0` means never"),
         .count("output.maxEntries", \.bundleEntries, 1...100_000, "Most entries of a bundle"),
         .size(
             "output.maxBytes", \.bundleBytes, 1...gibibyte, "Most bytes of a bundle of more than one Observation"),

@@ -24,7 +24,10 @@ enum SettingsCheck {
             guard let origin = settings.origins[idle.key] else { continue }
             log.add(.warning, origin, idle.message, advice: idle.advice)
         }
+        checkWatch(settings, log: &log)
+        PathCheck.check(settings, log: &log)
         checkProfile(settings, log: &log)
+        checkAttachments(settings, log: &log)
         SinkCheck.check(settings, log: &log)
         SinkCheck.checkKinds(settings, hasAddedSinks: hasAddedSinks, log: &log)
     }
@@ -72,6 +75,13 @@ enum SettingsCheck {
             guard let origin = source.origins[row.setting.key] else { continue }
             log.add(.warning, origin, "it has no effect here", advice: row.advice(settings.kinds.keys(with: row.needs)))
         }
+    }
+
+    private static func checkWatch(_ settings: PipelineSettings, log: inout ConfigurationLog) {
+        guard settings.watchesConfiguration, settings.configurationFiles.allSatisfy({ $0 == "-" }),
+            let origin = settings.origins["watchConfig"]
+        else { return }
+        log.add(.warning, origin, "it has no effect without a configuration file", advice: "name one with --config")
     }
 
     private static func checkConsole(_ settings: PipelineSettings, log: inout ConfigurationLog) {
@@ -170,6 +180,27 @@ enum SettingsCheck {
     }
 
     /// The Personal Health Devices guide is of R4, and demands references that only bundles can hold.
+    /// STU3 has no reference from an Observation to a document, and the guide wants samples where they are read.
+    private static func checkAttachments(_ settings: PipelineSettings, log: inout ConfigurationLog) {
+        let output = settings.output
+        guard output.attachOver > 0, let origin = settings.origins["output.attachOver"] else { return }
+        if output.version == .stu3 {
+            log.add(
+                .error, origin, "Observations of FHIR STU3 refer to no documents",
+                advice: "write 0, or set output.fhirVersion to R4")
+        }
+        if output.profile == .phd {
+            log.add(
+                .error, origin, "the profile phd has samples in their Observation",
+                advice: "write 0, or leave output.profile out")
+        }
+        if settings.compatibility == .iomtFHIR {
+            log.add(
+                .warning, origin, "it has no effect with compatibility iomt-fhir",
+                advice: "leave it out: samples are merged with those that the server has in its Observation")
+        }
+    }
+
     private static func checkProfile(_ settings: PipelineSettings, log: inout ConfigurationLog) {
         let output = settings.output
         guard output.profile == .phd, let origin = settings.origins["output.profile"] else { return }

@@ -15,6 +15,8 @@ final class Console: AdminPages {
     let sessions: ConsoleSessions
     /// The counts of every second.
     let feed: LiveFeed
+    /// The readings of every second.
+    let wall: WallFeed
     private let access: ConsoleAccess
     private let reading = ConsoleWork("kymo-console")
     /// Changes wait for lanes and sinks: nobody who only looks waits behind one.
@@ -27,6 +29,7 @@ final class Console: AdminPages {
         self.subject = subject
         self.sessions = sessions
         access = ConsoleAccess(sessions: sessions, scheme: listener.scheme) { listener.certificateHosts }
+        wall = WallFeed(directory: subject.directory)
         let gaps = GapWatch(directory: subject.directory) { SeriesRoutes.mask.name($0).text }
         feed = try LiveFeed(subject, sessions, gaps)
     }
@@ -66,7 +69,8 @@ final class Console: AdminPages {
         }
         if request.path.hasPrefix(Self.api) { return try answer(request, request.path.dropFirst(Self.api.count)) }
         guard ["GET", "HEAD"].contains(request.method) else { throw .wrongMethod("GET, HEAD") }
-        return .reply(try ConsoleAssets.reply(String(request.path.dropFirst(Self.root.count))))
+        let path = String(request.path.dropFirst(Self.root.count))
+        return .reply(try ConsoleAssets.reply(path, takesGzip: ConsoleAssets.takesGzip(request)))
     }
 
     // MARK: API
@@ -102,7 +106,7 @@ final class Console: AdminPages {
         }
         let asked = ConsoleRequest(
             parameters: parameters, query: PercentText.pairs(request.query), body: request.body,
-            session: try access.session(request, role: route.role))
+            session: try access.session(request, role: route.role), takesGzip: ConsoleAssets.takesGzip(request))
         let work: ConsoleWork
         switch route.work {
         case .atOnce: return .reply(try route.answer(self, asked))

@@ -64,6 +64,8 @@ struct ConsoleRequest: Sendable {
     var body: ArraySlice<UInt8>
     /// Who asks.
     var session: ConsoleSessions.Session
+    /// Whether the client takes gzip.
+    var takesGzip = false
 
     /// The body, which is JSON.
     func decode<Value: Decodable>(_ type: Value.Type) throws(ConsoleRefusal) -> Value {

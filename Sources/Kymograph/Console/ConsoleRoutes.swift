@@ -3,7 +3,7 @@
 enum ConsoleRoutes {
     static let all: [ConsoleRoute] =
         session + LetterRoutes.all + MappingRoutes.all
-        + PlaygroundRoutes.all + SeriesRoutes.all
+        + PlaygroundRoutes.all + SeriesRoutes.all + WallRoutes.all
 
     private struct SessionView: Encodable {
         var role: ConsoleRole

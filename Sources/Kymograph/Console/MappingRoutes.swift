@@ -5,7 +5,10 @@ enum MappingRoutes {
     static let all: [ConsoleRoute] = [
         .get("mappings") { (console, _) throws(ConsoleRefusal) in .json(list(console.subject)) },
         .get("mappings/tests") { (console, request) throws(ConsoleRefusal) in .json(try test(console, request)) },
-        .get("mappings/files") { (console, request) throws(ConsoleRefusal) in .json(try files(console, request)) },
+        .get("mappings/files") { (console, request) throws(ConsoleRefusal) in
+            // Nothing in it is of patients, or chosen by who could see its length.
+            .json(try files(console, request)).packed(if: request.takesGzip)
+        },
         .post("mappings/save", .edit, .change) { (console, request) throws(ConsoleRefusal) in
             let asked = try request.decode(MappingSaving.Asked.self)
             guard let reference = used(console.subject, asked.name) else {

@@ -145,6 +145,7 @@ struct EngineLoading {
         settings.entryInterceptor = configuration.entryHook.map { hook in
             HookedEntries(hook) { problems.append(.init("entryHook", $0, advice: $1)) }
         }
+        settings.batchWatcher = configuration.onBatch.map(EngineLoading.watcher)
         if settings.entryInterceptor != nil, settings.search.peers != nil {
             problems.append(
                 .init("entryHook", "the search would show what it vetoes", advice: "leave search.peers or the hook out")
@@ -156,6 +157,16 @@ struct EngineLoading {
         for (parameter, name) in names {
             guard let name, !RuleName.isOne(name) else { continue }
             problems.append(.init(parameter, "'\(name)' is no name", advice: RuleName.advice))
+        }
+    }
+
+    /// Shows blocks to the program, as the resources in them.
+    private static func watcher(
+        _ onBatch: @escaping @Sendable ([ResourceEntry]) -> Void
+    ) -> @Sendable (ByteView) -> Void {
+        { bytes in
+            var index = EntryIndex()
+            if let block = index.read(bytes) { onBatch(ResourceEntry.all(of: block)) }
         }
     }
 

@@ -22,6 +22,8 @@ public struct EntrySink: Sendable {
     /// Patterns of sources' names (`udp *`), or of what the program calls those that it submits to (`ward-3`); empty
     /// for all. One that no source has is an error.
     public var sources: [String] = []
+    /// Where the tasks run that call the function, unless that is isolated to an actor; nil for the cooperative pool.
+    public var executor: (any TaskExecutor)?
 
     let handler: Handler
 
@@ -35,7 +37,7 @@ public struct EntrySink: Sendable {
 extension EntrySink {
     /// The sink as a pipeline has it.
     var settings: PipelineSettings.Sink {
-        var sink = PipelineSettings.Sink(HandlerAddress(sink: name, handler: handler))
+        var sink = PipelineSettings.Sink(HandlerAddress(sink: name, handler: handler, executor: executor))
         sink.statedName = name
         (sink.types, sink.devices) = (types, devices.map(\.text))
         sink.sources = sources.flatMap(EntrySink.forms(ofPattern:))

@@ -6,6 +6,7 @@ struct HandlerAddress: SinkAddress {
     /// The name that the program gives the sink.
     let sink: String
     let handler: EntrySink.Handler
+    let executor: (any TaskExecutor)?
 
     static let descriptor = SinkDescriptor(
         key: "app", form: "name", about: "Where entries go", capabilities: [.mayBeAway]
@@ -21,7 +22,7 @@ struct HandlerAddress: SinkAddress {
 
     func open(_ opening: SinkOpening) throws(SinkError) -> OpenedSink {
         do throws(SystemError) {
-            return .writer(try HandlerSink(sink, handler, isForced: opening.isForced))
+            return .writer(try HandlerSink(self, isForced: opening.isForced))
         } catch {
             throw SinkError(kind: .system(error.code), message: error.message)
         }
@@ -39,15 +40,13 @@ final class HandlerSink: BlockSink {
 
     private let name: String
     private let handler: EntrySink.Handler
+    private let executor: (any TaskExecutor)?
     private let isForced: @Sendable () -> Bool
     private let bell: Doorbell
     private let answer = Mutex<(call: Int, answer: Answer?)>((0, nil))
 
-    init(
-        _ name: String, _ handler: @escaping EntrySink.Handler, isForced: @escaping @Sendable () -> Bool
-    ) throws(SystemError) {
-        self.name = name
-        self.handler = handler
+    init(_ address: HandlerAddress, isForced: @escaping @Sendable () -> Bool) throws(SystemError) {
+        (name, handler, executor) = (address.sink, address.handler, address.executor)
         self.isForced = isForced
         bell = try Doorbell()
     }
@@ -96,7 +95,7 @@ final class HandlerSink: BlockSink {
             state = (state.call + 1, nil)
             return state.call
         }
-        return Task { [self] in
+        return Task(executorPreference: executor) { [self] in
             do {
                 try await handler(entries)
                 settle(call, .taken)

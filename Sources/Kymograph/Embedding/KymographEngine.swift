@@ -25,6 +25,7 @@ public final class KymographEngine: Sendable {
     /// - Throws: ``EngineError`` of kind ``EngineError/Kind/configuration`` with everything that is wrong, by file,
     ///   line and column; or of kind ``EngineError/Kind/unavailable`` when something cannot be opened.
     public init(_ configuration: EngineConfiguration) throws(EngineError) {
+        let configuration = configuration.queued
         let loading = try EngineLoading(configuration)
         let observer = EngineObserver(loading.queues, configuration)
         let findings = EngineFindings(configuration.onNote)

@@ -4,14 +4,31 @@ import Synchronization
 /// Bytes of dead letters that come again, with the times at which they came first: an old value must not replace a
 /// newer one because somebody has sent it again. For any thread.
 final class ReturningLetters: Sendable {
+    /// A letter whose bytes are expected.
+    struct Letter: Hashable, Sendable {
+        /// When its bytes came first.
+        var time: Instant
+        /// Its number in the store; nil where the ledger is not to count on what comes of it.
+        var number: Int64?
+    }
+
     private struct Payload: Hashable {
-        var source: String
+        var source: IdentifierText
         var bytes: [UInt8]
+    }
+
+    private struct State {
+        var letters: [Payload: [Letter]] = [:]
+        /// When all of them are forgotten; nil for never.
+        var end: ContinuousClock.Instant?
+        var patience: Duration?
+
+        mutating func renew() { end = patience.map { ContinuousClock.now + $0 } }
     }
 
     /// Bytes that never came are forgotten when there are more than these.
     private static let most = 200_000
-    private let times = Mutex<[Payload: [Instant]]>([:])
+    private let state = Mutex(State())
     private let count = Atomic(0)
     /// Every expected payload is a reason to look at each that comes.
     let attention = PayloadAttention()
@@ -19,24 +36,29 @@ final class ReturningLetters: Sendable {
     /// Whether nothing is expected.
     var isEmpty: Bool { count.load(ordering: .relaxed) == 0 }
 
-    /// Expects `bytes` of a letter from `source`, which came first at `time`.
-    func expect(_ bytes: [UInt8], from source: String, firstAt time: Instant) {
-        times.withLock { times in
-            if times.count >= ReturningLetters.most { times.removeAll() }
-            times[Payload(source: source, bytes: bytes), default: []].append(time)
-            note(times.count)
+    /// Expects `bytes` of a letter from `source`. With `patience`, all is forgotten when none of them has come for so
+    /// long: a datagram that was lost must not be taken for a later one with the same bytes.
+    func expect(_ bytes: [UInt8], of letter: Letter, from source: String, for patience: Duration?) {
+        state.withLock { state in
+            if state.letters.count >= ReturningLetters.most { state.letters.removeAll() }
+            state.letters[Payload(source: IdentifierText(source), bytes: bytes), default: []].append(letter)
+            state.patience = patience
+            state.renew()
+            note(state.letters.count)
         }
     }
 
-    /// When `bytes` came from `source` first, once for each time that they are expected; nil when they are not.
-    func time(of bytes: ByteView, from source: String) -> Instant? {
-        let payload = Payload(source: source, bytes: bytes.array)
-        return times.withLock { times in
-            guard var known = times[payload] else { return nil }
-            let time = known.removeFirst()
-            times[payload] = known.isEmpty ? nil : known
-            note(times.count)
-            return time
+    /// The letter that `bytes` from `source` are of, once for each time that they are expected; nil when they are not.
+    func take(_ bytes: ByteView, from source: String) -> Letter? {
+        let payload = Payload(source: IdentifierText(source), bytes: bytes.array)
+        return state.withLock { state in
+            if let end = state.end, ContinuousClock.now > end { state.letters.removeAll() }
+            defer { note(state.letters.count) }
+            guard var known = state.letters[payload] else { return nil }
+            let letter = known.removeFirst()
+            state.letters[payload] = known.isEmpty ? nil : known
+            state.renew()
+            return letter
         }
     }
 

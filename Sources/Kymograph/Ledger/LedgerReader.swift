@@ -18,6 +18,7 @@ extension StoreReader {
             reader.readOpen()
             var report = try reader.finish(db, isRunning: isRunning)
             report.topics = try LedgerReport.Topic.stored(db)
+            report.replayed = try SettledLetters.reasons(db)
             return report
         }
     }
@@ -203,8 +204,11 @@ struct LedgerReader {
         let first = filter.from.map(LedgerOutcome.hour) ?? .min
         let last = filter.to.map { LedgerOutcome.hour(of: $0.advanced(by: -1)) } ?? .max
         let rows = try Row.fetchCursor(
-            db, sql: "SELECT source, series, outcome, count FROM tally WHERE hour BETWEEN ? AND ?",
-            arguments: [first, last])
+            db,
+            sql: """
+                SELECT source, series, outcome, count FROM \(try SettledLetters.counted(db))
+                WHERE hour BETWEEN ? AND ?
+                """, arguments: [first, last])
         while let row = try rows.next() { take(Tally(row)) }
     }
 
@@ -222,8 +226,11 @@ struct LedgerReader {
     /// The counts of each of `hours`.
     static func tallies(_ db: Database, hours: ClosedRange<Int64>) throws -> [Int64: [Tally]] {
         let rows = try Row.fetchCursor(
-            db, sql: "SELECT source, series, outcome, count, hour FROM tally WHERE hour BETWEEN ? AND ?",
-            arguments: [hours.lowerBound, hours.upperBound])
+            db,
+            sql: """
+                SELECT source, series, outcome, count, hour FROM \(try SettledLetters.counted(db))
+                WHERE hour BETWEEN ? AND ?
+                """, arguments: [hours.lowerBound, hours.upperBound])
         var tallies: [Int64: [Tally]] = [:]
         while let row = try rows.next() { tallies[row[4], default: []].append(Tally(row)) }
         return tallies
@@ -279,6 +286,7 @@ struct LedgerReader {
     /// What is missing of the devices and hours that were asked for.
     mutating func finishSpan() -> LedgerReport {
         for (number, one) in series { series[number]?.rejected = one.rejected.filter { $0.value > 0 } }
+        for (number, one) in sources { sources[number]?.rejected = one.rejected.filter { $0.value > 0 } }
         report.sources = sources.sorted { $0.key < $1.key }.map(\.value)
         report.series = series.sorted { $0.key < $1.key }.map(\.value).filter {
             $0.windows + $0.open + $0.dropped > 0 || !$0.rejected.isEmpty

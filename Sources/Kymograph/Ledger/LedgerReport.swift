@@ -9,7 +9,7 @@ package struct LedgerReport: Encodable, Sendable {
         package var name: String
         /// Readings that it gave, by the time of receipt.
         package var received = 0
-        /// Readings that were rejected before their device was known, by reason.
+        /// Readings that were rejected before their device was known, by reason, without those that were replayed.
         package var rejected: [String: Int] = [:]
         /// Datagrams that the kernel dropped.
         package var kernelDropped = 0
@@ -40,7 +40,7 @@ package struct LedgerReport: Encodable, Sendable {
         /// Readings of windows that are still open.
         package var open = 0
         /// Rejected readings by reason, whose own times are in the hours of the span; of reason `clockAhead`, whose
-        /// times of receipt are.
+        /// times of receipt are. Without those that were replayed.
         package var rejected: [String: Int] = [:]
         /// Readings of windows that the archive has dropped, in the hours of the span.
         package var dropped = 0
@@ -100,6 +100,9 @@ package struct LedgerReport: Encodable, Sendable {
     package var to: String?
     /// The whole store.
     package var balance = LedgerBalance()
+    /// Rejections of ``balance`` whose dead letters were replayed, by reason: what came of these is counted besides,
+    /// and they are missing no more.
+    package var replayed: [String: Int] = [:]
     /// Sources.
     package var sources: [Source] = []
     /// Topics that the instance reads, and up to where the store has them.
@@ -133,8 +136,8 @@ package struct LedgerReport: Encodable, Sendable {
     }
 
     private enum CodingKeys: String, CodingKey {
-        case from, to, balance, sources, topics, series, sequenceGaps, missingFrames, lacking, windows, superseded
-        case retracted, missing
+        case from, to, balance, replayed, sources, topics, series, sequenceGaps, missingFrames, lacking, windows
+        case superseded, retracted, missing
         case isComplete, completeness
     }
 
@@ -146,6 +149,7 @@ package struct LedgerReport: Encodable, Sendable {
         try container.encodeIfPresent(from, forKey: .from)
         try container.encodeIfPresent(to, forKey: .to)
         try container.encode(balance, forKey: .balance)
+        try container.encode(replayed, forKey: .replayed)
         try container.encode(sources, forKey: .sources)
         try container.encode(topics, forKey: .topics)
         try container.encode(series, forKey: .series)

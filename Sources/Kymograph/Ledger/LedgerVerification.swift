@@ -118,6 +118,8 @@ package struct LedgerVerification: Sendable {
                 "there are \(row[1] as Int) dead letters of reason \(row[0] as String), and \(row[2] as Int) rejections"
             )
         }
+        let wrong = try SettledLetters.wrongRows(db)
+        if wrong > 0 { differences.append("\(wrong) counts of replayed letters are not those of rejections") }
     }
 
     /// Receipts are of rows that the sink has settled, and windows left with rows that there were.

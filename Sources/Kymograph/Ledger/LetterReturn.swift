@@ -57,6 +57,8 @@ extension Store {
                 }
                 try Store.insert(block, sources, db)
                 try added.add(latest: receiveClock.latest, db)
+                // The journal has them; who rejects them again counts that again.
+                for letter in letters { try SettledLetters.settle(letter.number, db) }
                 _ = try LetterChange.noteReplayed(letters.map(\.number)).apply(WallClock.now(), db)
             }
         } catch {

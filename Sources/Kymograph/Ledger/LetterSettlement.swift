@@ -16,14 +16,16 @@ package struct LetterSettlement: Sendable {
     private let directory: String
     /// The number of the last letter before.
     private let last: Int64
+    /// Letters that were settled before.
+    private let settled: Set<Int64>
 
     /// To be made before the letters of the store in `directory` are taken again.
     ///
     /// - Throws: ``PipelineError`` when the store cannot be read.
     package init(_ directory: String) throws(PipelineError) {
         self.directory = directory
-        last = try StoreReader(directory: directory).read { db in
-            try Int64.fetchOne(db, sql: "SELECT max(number) FROM dead") ?? 0
+        (last, settled) = try StoreReader(directory: directory).read { db in
+            (try Int64.fetchOne(db, sql: "SELECT max(number) FROM dead") ?? 0, try SettledLetters.all(db))
         }
     }
 
@@ -36,7 +38,7 @@ package struct LetterSettlement: Sendable {
         do throws(StoreError) {
             let store = try Store.whenFree(directory, notes: notes)
             defer { store.close() }
-            return try store.settle(letters, after: last)
+            return try store.settle(letters, after: last, settledBefore: settled)
         } catch {
             throw PipelineError(error)
         }
@@ -46,14 +48,14 @@ package struct LetterSettlement: Sendable {
 extension Store {
     /// Puts the letters after number `last` that say the same as some of `letters` in their places.
     fileprivate func settle(
-        _ letters: [StoredLetter], after last: Int64
+        _ letters: [StoredLetter], after last: Int64, settledBefore settled: Set<Int64>
     ) throws(StoreError) -> LetterSettlement.Outcome {
         let new = read { db in
             try Row.fetchAll(db, sql: "SELECT * FROM dead WHERE number > ? ORDER BY number", arguments: [last])
                 .map(StoredLetter.init)
         }
         let pairs = SameLetter.pairs(letters, new ?? [])
-        let undone = try undo(pairs)
+        let undone = try undo(pairs, settledBefore: settled)
         var outcome = LetterSettlement.Outcome()
         outcome.unchanged = undone.map { LetterRefusal($0.old.number, "rejected again: \($0.old.reason)") }
         let gone = Set(undone.map(\.new.number))
@@ -67,7 +69,9 @@ extension Store {
     }
 
     /// Undoes what was counted for `pairs`, and gives those for which that was possible.
-    private func undo(_ pairs: [SameLetter]) throws(StoreError) -> [SameLetter] {
+    private func undo(
+        _ pairs: [SameLetter], settledBefore settled: Set<Int64>
+    ) throws(StoreError) -> [SameLetter] {
         guard !pairs.isEmpty else { return [] }
         func counts(_ count: Int) -> StoreCounts { StoreCounts(received: count, kept: count) }
         // Before the commit: a mark that is ahead of the database would say that readings are lost.
@@ -75,6 +79,8 @@ extension Store {
         do {
             let undone = try pool.write { db in
                 let undone = try pairs.filter { try $0.undo(db) }
+                // What they hold is counted as it was: once, as rejected.
+                for old in undone.map(\.old.number) where !settled.contains(old) { try SettledLetters.open(old, db) }
                 try counts(-undone.count).add(latest: receiveClock.latest, db)
                 return undone
             }
@@ -120,7 +126,7 @@ private struct SameLetter {
 
     /// Forgets the new letter with what was counted for it; false, and nothing is done, when that is not found.
     func undo(_ db: Database) throws -> Bool {
-        guard let rejected = try rejectionKey(db), try rejected.has(db),
+        guard let rejected = try StoredRejection(new).rows(new.bytes, db)?.first(where: { try $0.has(db) }),
             let hour = try Int64.fetchOne(
                 db,
                 sql: "SELECT max(hour) FROM tally WHERE source = ? AND series = -1 AND outcome = ? AND count > 0",
@@ -134,23 +140,11 @@ private struct SameLetter {
             arguments: [old.replayed?.nanoseconds, old.number])
         return true
     }
+}
 
-    /// The row of the ledger that the new letter is counted in.
-    private func rejectionKey(_ db: Database) throws -> TallyKey? {
-        guard new.kind == "measurement" else {
-            let source = try Int.fetchOne(db, sql: "SELECT number FROM source WHERE name = ?", arguments: [new.source])
-            return TallyKey(
-                source: source ?? ReadingSource.other, series: -1, hour: LedgerOutcome.hour(of: new.at),
-                outcome: new.reason)
-        }
-        guard let record = new.bytes.flatMap({ LetterRecord(letter: $0) }), let reading = record.reading else {
-            return nil
-        }
-        let series = try Int.fetchOne(
-            db, sql: "SELECT number FROM series WHERE key = ?", arguments: [Data(record.series)])
-        return TallyKey(
-            source: ReadingSource.number(reading.mark), series: series ?? -1,
-            hour: LedgerOutcome.hour(of: reading, rejectedFor: new.reason), outcome: new.reason)
+extension StoredRejection {
+    fileprivate init(_ letter: StoredLetter) {
+        self.init(kind: letter.kind, reason: letter.reason, source: letter.source, at: letter.at)
     }
 }
 

@@ -89,7 +89,7 @@ package struct EnvironmentCheck {
     private mutating func checkProcessors() {
         var settings = settings
         do throws(PipelineError) {
-            try Pipeline.settleThreads(&settings)
+            try PipelineOpening.settleThreads(&settings)
         } catch {
             add(error, origin("processors", flag: "--processors"))
         }

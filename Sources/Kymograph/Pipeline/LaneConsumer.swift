@@ -38,6 +38,7 @@ struct LaneConsumer: ~Copyable, PayloadConsumer {
     private var bounds = PayloadBounds()
     /// Readings that were taken before the present count.
     private var takenBefore = 0
+    private var arrivals = LaneArrivals()
 
     /// Maps for `settings` with `first`, which the shards begin with too; `mappings` may have newer ones by now, and
     /// `newSettings` the settings that go with them.
@@ -178,6 +179,7 @@ struct LaneConsumer: ~Copyable, PayloadConsumer {
     @inline(never)
     private mutating func attended(_ bytes: ByteView, isLine: Bool, _ source: Int, _ time: Instant) {
         let received = firstTime(bytes, source) ?? time
+        defer { endArrival() }
         if isRejected(source) { return attendedRejection(.sourcePaused, bytes, source, received) }
         guard bounds.take(bytes.count) else { return attendedRejection(.rateLimited, bytes, source, received) }
         narrow(source)
@@ -196,11 +198,30 @@ struct LaneConsumer: ~Copyable, PayloadConsumer {
     private func isRejected(_ source: Int) -> Bool { !rejectsAll.isEmpty && rejectsAll[source] }
 
     /// When a dead letter with these bytes came, if they come again; nil otherwise.
-    private func firstTime(_ bytes: ByteView, _ source: Int) -> Instant? {
+    private mutating func firstTime(_ bytes: ByteView, _ source: Int) -> Instant? {
         guard !settings.returning.isEmpty else { return nil }
-        let time = settings.returning.time(of: bytes, from: settings.sources[source].name)
-        if let time { reporter.noteReturned(at: time) }
-        return time
+        guard let letter = settings.returning.take(bytes, from: settings.sources[source].name) else { return nil }
+        reporter.noteReturned(at: letter.time)
+        if let number = letter.number { arrivals.begin(number, totals) }
+        return letter.time
+    }
+
+    private var totals: LaneArrivals.Totals {
+        let (rejected, dropped) = reporter.rejected
+        return LaneArrivals.Totals(taken: lane.taken, rejected: rejected, dropped: dropped)
+    }
+
+    /// Notes what became of a payload, if it was a dead letter.
+    private mutating func endArrival() {
+        if arrivals.isUnderWay { arrivals.end(totals) }
+    }
+
+    /// Has the store settle the letters that came again, once all that came of them is durable.
+    private mutating func handOverArrivals() {
+        let letters = arrivals.take(totals)
+        guard let store, !letters.isEmpty else { return }
+        let arrival = LetterArrival(letters: letters, lane: number, positions: lane.written)
+        store.queue.add { $0.arrivals.append(arrival) }
     }
 
     mutating func datagram(
@@ -208,6 +229,7 @@ struct LaneConsumer: ~Copyable, PayloadConsumer {
     ) {
         let isAttended = !attention.isNone
         let time = isAttended ? firstTime(bytes, source) ?? received : received
+        defer { endArrival() }
         let owner = PayloadOwner(device: device?.array, patient: patient?.array)
         if isAttended, isRejected(source) { return attendedRejection(.sourcePaused, bytes, source, time) }
         if isAttended { reporter.payloadBegins() }
@@ -278,6 +300,8 @@ struct LaneConsumer: ~Copyable, PayloadConsumer {
 
     mutating func batchEnd() {
         lane.batchEnd()
+        // Behind what was rejected of them.
+        if !arrivals.isEmpty { handOverArrivals() }
         reporter.handOverPayloads()
     }
 

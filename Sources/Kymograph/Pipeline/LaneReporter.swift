@@ -87,6 +87,9 @@ final class LaneReporter: LaneEvents, Sendable {
         returned.withLock { $0 } == received ? 0 : clock.lead(at: received)
     }
 
+    /// Rejections that the store was or will be told of: with a letter, and without.
+    var rejected: (kept: Int, dropped: Int) { rejections.withLock { $0.totals } }
+
     func readingCounts(for set: MappingSet) -> SharedCounts { ledger.readings.counts(of: set, lane: number) }
 
     /// What comes next was received at `time`.

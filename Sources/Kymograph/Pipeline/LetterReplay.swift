@@ -20,8 +20,10 @@ package enum LetterReplay {
         defer { for file in files { close(file) } }
         replay.sources = []
         replay.noticesMissingFrames = false
-        let timezones = try StoreReader(directory: directory).timezones()
-        for letter in letters { letter.expect(replay.returning) }
+        let reader = try StoreReader(directory: directory)
+        let timezones = try reader.timezones()
+        let trial = try LetterTrial(settings, reader)
+        for letter in letters { letter.expect(replay.returning, isAccounted: trial.givesAll(letter)) }
         for (sender, letters) in senders(of: letters, settings) {
             let name = sender.source.text
             let known = sender.source(of: settings)

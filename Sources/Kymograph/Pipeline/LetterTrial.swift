@@ -49,10 +49,29 @@ package struct LetterTrial {
         }
     }
 
+    /// Whether what `letter` was rejected for can be in what its payload gives now: where it names the type of a
+    /// reading, one of that type is. A mapping that reads only the rest of the payload leaves that reading missing.
+    func givesAll(_ letter: StoredLetter) -> Bool {
+        guard letter.namesType, let bytes = letter.bytes else { return true }
+        let collector = trial(letter, bytes)
+        return (collector.readings + collector.retractions).contains {
+            letter.names(type: set.types[$0.identity.type].name)
+        }
+    }
+
     private func payloadReason(_ letter: StoredLetter, _ bytes: [UInt8]) -> String? {
         if pauses.contains(where: { $0.kind == .source && $0.isNamed(letter.source) }) {
             return "sourcePaused, its source is paused: 'kymo resume' ends that"
         }
+        let collector = trial(letter, bytes)
+        let again = collector.rejected.first { $0.0.name == letter.reason }
+        guard let rejected = again ?? (collector.readings.isEmpty ? collector.rejected.first : nil) else { return nil }
+        let detail = set.describe(rejected.2)
+        return detail.isEmpty ? rejected.0.name : "\(rejected.0.name), \(detail)"
+    }
+
+    /// What the payload gives now.
+    private func trial(_ letter: StoredLetter, _ bytes: [UInt8]) -> PayloadPreview.Collector {
         let known = settings.listeningSources.first { $0.name == letter.source }
         let source = known ?? PipelineSettings.Source(.standardInput(descriptor: -1))
         let input = settings.laneInput(source, set: set)
@@ -70,10 +89,7 @@ package struct LetterTrial {
         } else {
             mapper.mapDatagram(storage.view, context: context, received: letter.at, output: &collector)
         }
-        let again = collector.rejected.first { $0.0.name == letter.reason }
-        guard let rejected = again ?? (collector.readings.isEmpty ? collector.rejected.first : nil) else { return nil }
-        let detail = set.describe(rejected.2)
-        return detail.isEmpty ? rejected.0.name : "\(rejected.0.name), \(detail)"
+        return collector
     }
 
     /// What the list of peers of `source` lets its sender bring; nil without one, or for a sender that it does not
@@ -164,5 +180,20 @@ package struct LetterTrial {
         guard let members = try? JSONDecoder().decode(Members.self, from: Data(bytes)) else { return nil }
         guard type(of: members).flatMap({ set.fhirTemplates[$0] }) == nil else { return nil }
         return "no mapping has a FHIR template for the type '\(members.type)'"
+    }
+}
+
+extension StoredLetter {
+    /// Whether its details name the type of the reading that was rejected. What no template matches is of none.
+    var namesType: Bool {
+        reason != Rejection.noTemplate.name && ["mapping ", "type ", "rule "].contains { detail.hasPrefix($0) }
+    }
+
+    /// Whether its details name `type`.
+    func names(type: String) -> Bool {
+        let text = Array(detail.utf8)
+        return text.ranges(of: Array("type \(type)".utf8)).contains { place in
+            place.upperBound == text.endIndex || Array(",;".utf8).contains(text[place.upperBound])
+        }
     }
 }

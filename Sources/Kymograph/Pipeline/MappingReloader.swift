@@ -3,8 +3,9 @@ import KymographTemplates
 import Synchronization
 
 /// Loads the mappings again when a signal asks for it or a file changes, and puts them into use when they are good. On
-/// a signal also the settings, of which some are taken over, sources and sinks among them: with a change that needs a
-/// restart, or an address that cannot be opened, nothing is changed. Likewise the patient map and the rules.
+/// a signal, and when the configuration is watched and changes, also the settings, of which some are taken over,
+/// sources and sinks among them: with a change that needs a restart, or an address that cannot be opened, nothing is
+/// changed. Likewise the patient map and the rules.
 ///
 /// On a thread of its own: a file system that hangs must keep neither readings nor signals waiting.
 final class MappingReloader: Sendable {
@@ -87,6 +88,9 @@ final class MappingReloader: Sendable {
         give(.stop)
     }
 
+    /// The cause of a reload that is no change of a file.
+    private static let signal = "SIGHUP"
+
     /// Milliseconds that an end waits for a reload: a file system may hang.
     private static let patience = 1_000
 
@@ -122,9 +126,13 @@ final class MappingReloader: Sendable {
     func run() {
         defer { hasEnded.store(true, ordering: .releasing) }
         var watch = watch
+        var configuration = rereading.map { ConfigurationWatch($0.path, stated.withLock { $0 }) }
         while true {
+            let watchesConfiguration = configuration != nil && settings.current.watchesConfiguration
             let watchesMappings = !(watch?.isEmpty ?? true) && settings.current.watchesMappings
-            let isIdle = !watchesMappings && settings.current.patients.book == nil && settings.current.rules == nil
+            let isIdle =
+                !watchesMappings && !watchesConfiguration && settings.current.patients.book == nil
+                && settings.current.rules == nil
             bell.sleep(milliseconds: isIdle ? -1 : Self.interval) { order.withLock { $0 != .none } }
             defer { isWorking.store(false, ordering: .relaxed) }
             switch takeOrder() {
@@ -132,7 +140,7 @@ final class MappingReloader: Sendable {
             case .reload:
                 let tickets = takeTickets()
                 watch?.noteReading()
-                var isTaken = reloadSettings(&watch)
+                var isTaken = reloadSettings(MappingReloader.signal, &watch, &configuration)
                 // Settings that are refused keep no mapping waiting that somebody has saved.
                 if !isTaken, !tickets.isEmpty { isTaken = reload("console", settings.current) }
                 rereadLists()
@@ -144,6 +152,7 @@ final class MappingReloader: Sendable {
                 for ticket in tickets { ticket.settle(isTaken: isTaken) }
             case .none:
                 lookAtLists()
+                if watchesConfiguration { lookAtConfiguration(&watch, &configuration) }
                 guard watchesMappings, let path = watch?.settledChange() else { continue }
                 watch?.noteReading()
                 reload("\(path) has changed", settings.current)
@@ -161,6 +170,19 @@ final class MappingReloader: Sendable {
         let current = settings.current
         if let note = current.patients.book?.look(current.patientPolicy) { notes(note) }
         if let note = current.rules?.look(refusing: { current.unknownSource(of: $0.resources) }) { notes(note) }
+    }
+
+    /// Takes over the settings when their files have changed and look complete.
+    private func lookAtConfiguration(_ watch: inout MappingWatch?, _ configuration: inout ConfigurationWatch?) {
+        guard let path = configuration?.settledChange() else { return }
+        if let reason = configuration?.incompleteness {
+            configuration?.noteReading()
+            refuse(
+                "\(reason), so that it may be half written: nothing was changed; complete it, or send SIGHUP to take "
+                    + "it as it is")
+            return
+        }
+        reloadSettings("\(path) has changed", &watch, &configuration)
     }
 
     private func takeOrder() -> Order {
@@ -192,23 +214,38 @@ final class MappingReloader: Sendable {
         SettingChanges(from: stated.withLock { $0 }, to: new, exchangesSinks: sinks != nil)
     }
 
-    /// Reads the settings and then the mappings again; `watch` follows the mappings that are in use then. False when
-    /// they have errors.
-    private func reloadSettings(_ watch: inout MappingWatch?) -> Bool {
-        guard let rereading else { return reload("SIGHUP", settings.current) }
-        let (new, diagnostics) = rereading.read()
+    /// Reads the settings and then the mappings again for `cause`; `watch` follows the mappings that are in use then,
+    /// and `configuration` the files of the settings. False when they have errors.
+    ///
+    /// When it is the watch that asks, files that change while they are read are left until they stay as they are, and
+    /// those that state no other settings are read for nothing: also the first time, which makes up for changes between
+    /// the start's reading and the watch.
+    @discardableResult
+    private func reloadSettings(
+        _ cause: String, _ watch: inout MappingWatch?, _ configuration: inout ConfigurationWatch?
+    ) -> Bool {
+        guard let rereading, var seen = configuration else { return reload(cause, settings.current) }
+        let isSignal = cause == MappingReloader.signal
+        let isFirst = seen.isFirst
+        let (new, diagnostics) = rereading.read(&seen)
+        guard isSignal || !seen.hasChanged else { return false }
+        configuration = seen
         guard !diagnostics.contains(where: { $0.severity == .error }) else {
             findings(diagnostics)
-            refuse("SIGHUP: the configuration has errors; the former settings and mappings stay in use")
+            refuse("\(cause): the configuration has errors; the former settings and mappings stay in use")
             return false
         }
-        if !diagnostics.isEmpty { findings(diagnostics) }
         let changes = changes(in: new)
+        guard isSignal || !changes.all.isEmpty else {
+            if !isFirst { notes(.info("\(cause): no setting is another one")) }
+            return true
+        }
+        if !diagnostics.isEmpty { findings(diagnostics) }
         let lists = ListDeeds(new).beside(ListDeeds(stated.withLock { $0 }))
         guard changes.lasting.isEmpty else {
             let names = changes.lasting.map(\.text).joined(separator: ", ")
             refuse(
-                "SIGHUP: cannot change while it runs: \(names); restart to apply it; nothing was changed, the former "
+                "\(cause): cannot change while it runs: \(names); restart to apply it; nothing was changed, the former "
                     + "settings and mappings stay in use")
             return false
         }
@@ -217,20 +254,20 @@ final class MappingReloader: Sendable {
         do throws(ReloadRefusal) {
             plan = try self.plan(from: settings.current, to: next)
         } catch {
-            refuse("SIGHUP: \(error.message); nothing was changed, the former settings and mappings stay in use")
+            refuse("\(cause): \(error.message); nothing was changed, the former settings and mappings stay in use")
             return false
         }
         // Made before the files are read, so that no change goes unnoticed.
         let fresh = watch.map { _ in MappingWatch(next) }
-        guard reload("SIGHUP", next, plan) else { return false }
+        guard reload(cause, next, plan) else { return false }
         guard !changes.all.isEmpty else { return true }
         stated.withLock { $0 = new }
         watch = fresh
         for line in sources.descriptions(plan.sources) { notes(.info("listening on \(line)")) }
-        for part in AuditDeed.parts("settings", first: "SIGHUP: took over", changes.all.map(\.text)) {
+        for part in AuditDeed.parts("settings", first: "\(cause): took over", changes.all.map(\.text)) {
             notes(.deed(.settingsChanged, by: "", part, level: .info))
         }
-        for list in lists { notes(.deed(list.kind, by: "", "SIGHUP: \(list.text)", level: .info)) }
+        for list in lists { notes(.deed(list.kind, by: "", "\(cause): \(list.text)", level: .info)) }
         return true
     }
 
@@ -272,7 +309,7 @@ final class MappingReloader: Sendable {
             return false
         }
         if let plan {
-            guard exchange(plan, set) else { return false }
+            guard exchange(plan, set, cause) else { return false }
         } else {
             use(next, set)
         }
@@ -308,13 +345,13 @@ final class MappingReloader: Sendable {
     /// Leaves the sources that go, and then reads those that come by the new settings. Sinks that come are there before
     /// anything is made for them, and those that go get what was made for them before. False when the store cannot keep
     /// names, and nothing has changed.
-    private func exchange(_ planned: Plan, _ set: MappingSet) -> Bool {
+    private func exchange(_ planned: Plan, _ set: MappingSet, _ cause: String) -> Bool {
         var plan = planned
         do throws(ReloadRefusal) {
             try begin(&plan)
         } catch {
             abandon(plan)
-            refuse("SIGHUP: \(error.message); nothing was changed, the former settings and mappings stay in use")
+            refuse("\(cause): \(error.message); nothing was changed, the former settings and mappings stay in use")
             return false
         }
         sources.leave(plan.sources)

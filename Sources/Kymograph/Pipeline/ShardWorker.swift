@@ -139,7 +139,7 @@ struct ShardWorker {
     /// told to.
     private func follow(settings shard: inout some WorkingShard & ~Copyable) {
         shard.follow(limits: { [newSettings] in newSettings.current.windows.limits })
-        guard settings.rules != nil || settings.entryInterceptor != nil else { return }
+        guard settings.rules != nil || settings.entryInterceptor != nil || settings.batchWatcher != nil else { return }
         shard.follow(set) { [newSettings] in newSettings.current.entryRules }
     }
 

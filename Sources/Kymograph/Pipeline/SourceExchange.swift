@@ -66,7 +66,7 @@ final class SourceExchange: Sendable {
             }
         }
         guard
-            plan.removed.isEmpty || store?.isFull.load(ordering: .relaxed) != true
+            plan.removed.isEmpty || store?.isFull != true
                 || next.store.maxBytes > current.store.maxBytes
         else {
             abandon(plan)

@@ -154,8 +154,8 @@ package struct PayloadPreview: Sendable {
             case .changed: filed = attribution.key
             }
             var (measurement, payload) = (measurement, payload)
-            if rules.isOn {
-                let decision = rules.decide(&measurement, payload, key: filed, source: 0)
+            if rules.isOn || attribution.tags.count > 0 {
+                let decision = rules.decide(&measurement, payload, key: filed, source: 0, tags: attribution.tags)
                 if let reason = decision.refusal {
                     ruled.append((rejected.count, decision))
                     return reason

@@ -65,7 +65,9 @@ package struct SinkError: Error, Hashable, Sendable, CustomStringConvertible {
             case EACCES, EPERM, EROFS: (.permission, "choose another place or change its permissions")
             case EBADF: (.system(code), "it was closed before kymo started; redirect it to a file or a pipe")
             case EISDIR: (.system(code), "it is a folder; name a file in it")
-            case ENOENT, ENOTDIR: (.system(code), "create the directory above it first")
+            case ENOENT: (.system(code), "create the directory above it first")
+            case ENOTDIR: (.system(code), "it, or what is above it, is a file: choose another name")
+            case ELOOP: (.system(code), "remove the links that lead to each other")
             default: (.system(code), "")
             }
         // What the system says of a closed descriptor names no cause.

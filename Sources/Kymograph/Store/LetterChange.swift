@@ -29,6 +29,7 @@ extension LetterChange {
         switch self {
         case .discard(let numbers):
             for number in numbers { try db.execute(sql: "DELETE FROM dead WHERE number = ?", arguments: [number]) }
+            try SettledLetters.forgetGone(db)
             return []
         case .noteReplayed(let numbers):
             for number in numbers { try LetterChange.noteReplayed(number, now, db) }

@@ -94,6 +94,8 @@ struct StoreBatch: Sendable {
     var sequences: [KeyPrint: SequenceWindow] = [:]
     /// Up to where it has partitions of topics.
     var positions: [TopicPartition: TopicPosition] = [:]
+    /// Dead letters that came again.
+    var arrivals: [LetterArrival] = []
     /// Whether it has letters that a pause has put aside: they are kept, however many they are.
     var hasPutAside: Bool {
         deadLetters.contains { $0.reason == Rejection.typePaused.name || $0.reason == Rejection.sourcePaused.name }
@@ -114,6 +116,7 @@ struct StoreBatch: Sendable {
         taken.merge(later.taken) { $0.union($1) }
         sequences.merge(later.sequences) { $1 }
         positions.merge(later.positions) { $1 }
+        arrivals += later.arrivals
         byteCount += later.byteCount
     }
 
@@ -137,6 +140,6 @@ struct StoreBatch: Sendable {
     var isEmpty: Bool {
         units.isEmpty && settlements.isEmpty && deadLetters.isEmpty && tallies.isEmpty && damaged.isEmpty
             && letterChanges.isEmpty && !hasTakenReceipts && taken.isEmpty && payloads.isEmpty && sequences.isEmpty
-            && positions.isEmpty
+            && positions.isEmpty && arrivals.isEmpty
     }
 }

@@ -19,6 +19,7 @@ struct StoreCommit: ~Copyable {
     private var insertion: WindowInsertion?
     private var recounting: WindowRecount?
     private var successes = TypeSuccesses()
+    private var arrivals = LetterArrivals()
     /// What is lost, after the batch has put a part of the journal aside.
     private var lost: LostReadings?
 
@@ -33,7 +34,7 @@ struct StoreCommit: ~Copyable {
     mutating func commit(_ batch: StoreBatch, now: Instant) throws(StoreError) {
         if let failure = store.watch.failure { throw failure }
         CrashPoint.beforeWrite.pass()
-        let former = (needed, trimmed, lastSeries)
+        let former = (needed, trimmed, lastSeries, arrivals)
         for unit in batch.units where unit.needed != nil { needed[unit.shard] = unit.needed }
         var rows: [OutboxRow] = []
         do {
@@ -52,7 +53,7 @@ struct StoreCommit: ~Copyable {
             // What was noted as written is not, and what builds on it may not go.
             types = StoredTypes()
             successes = TypeSuccesses()
-            (needed, trimmed, lastSeries) = former
+            (needed, trimmed, lastSeries, arrivals) = former
             hasGrown = true
             if let error = error as? StoreError { throw error }
             let error = StoreError(error, "write to", store.directory.path)
@@ -116,6 +117,8 @@ struct StoreCommit: ~Copyable {
         for letter in batch.deadLetters { try insert(letter, db) }
         try StoredPayloads.insert(batch.payloads, &compressor, now: now, db)
         try add(batch.tallies, db)
+        // Behind what came of them, and before they can be discarded.
+        try arrivals.settle(with: batch, db)
         for change in batch.letterChanges { rows += try change.apply(now, db) }
         // Before they are settled, and leave.
         try Store.quarantine(batch.damaged, now, db)

@@ -189,6 +189,7 @@ struct StoreRetention {
         try db.cachedStatement(
             sql: "DELETE FROM dead WHERE number <= (SELECT max(number) FROM dead) - ? AND NOT (\(Pause.isPutAside))"
         ).execute(arguments: [StoreRetention.mostLetters + kept])
+        try SettledLetters.forgetGone(db)
     }
 
     /// Tells once that pauses have put aside more than is kept of other letters.

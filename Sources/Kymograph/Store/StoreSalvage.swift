@@ -64,8 +64,11 @@ struct StoreSalvage {
         }
     }
 
-    /// Whether `table` is made of another one, and not copied.
-    private func isMade(_ table: SalvagedTable) -> Bool { table.name == StoredPayloads.index }
+    /// Whether `table` is not copied: it is made of another one, or says what rests on rows that may be lost. Without
+    /// what was settled, spans are incomplete until their letters are replayed again.
+    private func isMade(_ table: SalvagedTable) -> Bool {
+        [StoredPayloads.index, SettledLetters.letters, SettledLetters.counts].contains(table.name)
+    }
 
     /// The damaged database, or nil when not even its first page can be read.
     private mutating func open() throws -> DatabaseQueue? {

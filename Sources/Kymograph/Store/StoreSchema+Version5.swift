@@ -17,6 +17,19 @@ extension StoreSchema {
         CrashPoint.afterTables.pass()
     }
 
+    /// Tables that came after the step to version 5, in the order in which they came: the last one of each, and what
+    /// makes it.
+    ///
+    /// They are no steps to further versions, since a program that does not know them can use the store, and has no use
+    /// for what is in them: another number would have it refuse the store for nothing. A store that it has used
+    /// meanwhile lacks what happened then. A table without which readings would be let in again, or counted twice,
+    /// needs a version of its own.
+    static let addedTables: [(table: String, make: @Sendable (Database) throws -> Void)] = [
+        ("receipt_taken", keepReceiptTakers), (StoredPayloads.index, keepPayloads),
+        (SequenceWindow.table, keepSequences), (TopicPosition.table, keepPositions),
+        (SettledLetters.counts, keepSettled),
+    ]
+
     /// What `kymo sources` lists no more (``RemovedNames``).
     private static func keepRemovedNames(_ db: Database) throws {
         try db.execute(
@@ -85,6 +98,18 @@ extension StoreSchema {
                     cluster TEXT NOT NULL, "group" TEXT NOT NULL, topic TEXT NOT NULL, partition INTEGER NOT NULL,
                     next INTEGER NOT NULL, told INTEGER NOT NULL, telling INTEGER NOT NULL, print BLOB,
                     PRIMARY KEY (cluster, "group", topic, partition)) WITHOUT ROWID
+                """)
+    }
+
+    /// Rejections whose letters came again (``SettledLetters``). It is made besides the steps, too: programs that do
+    /// not know it take spans for incomplete where letters were replayed, and settle none.
+    static func keepSettled(_ db: Database) throws {
+        let row = "source INTEGER NOT NULL, series INTEGER NOT NULL, hour INTEGER NOT NULL, outcome TEXT NOT NULL"
+        try db.execute(
+            sql: """
+                CREATE TABLE IF NOT EXISTS \(SettledLetters.letters) (letter INTEGER PRIMARY KEY, \(row));
+                CREATE TABLE IF NOT EXISTS \(SettledLetters.counts) (
+                    \(row), count INTEGER NOT NULL, PRIMARY KEY (source, series, hour, outcome)) WITHOUT ROWID
                 """)
     }
 

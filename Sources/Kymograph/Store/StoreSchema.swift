@@ -23,13 +23,16 @@ enum StoreSchema {
             guard try Int.fetchOne(db, sql: "PRAGMA user_version") != version else { return }
             try db.execute(sql: "PRAGMA user_version = \(version)")
         }
-        if try writer.read({ try !$0.tableExists("receipt_taken") }) { try writer.write { try keepReceiptTakers($0) } }
-        if try writer.read({ try !$0.tableExists(StoredPayloads.index) }) {
-            try writer.write { try keepPayloads($0) }
-        }
-        if try writer.read({ try !$0.tableExists(SequenceWindow.table) }) { try writer.write { try keepSequences($0) } }
-        if try writer.read({ try !$0.tableExists(TopicPosition.table) }) { try writer.write { try keepPositions($0) } }
+        try addTables(writer)
         return outcome.withLock { $0 }
+    }
+
+    /// Makes the tables that a store of this version may be without, each in a transaction of its own.
+    private static func addTables(_ writer: some DatabaseWriter) throws {
+        for (table, make) in addedTables where try writer.read({ try !$0.tableExists(table) }) {
+            CrashPoint.duringTables.pass()
+            try writer.write { try make($0) }
+        }
     }
 
     /// The steps, each named after the version that it leads to. `note` takes what of entries could not be read.

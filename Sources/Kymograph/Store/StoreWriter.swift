@@ -62,7 +62,7 @@ final class StoreWriter: Sendable {
     /// Notes how long the readings that are samples took.
     private func noteDurable(_ units: [ShardUnit]) {
         let now = store.receiveClock.time(at: WallClock.now())
-        store.durableTimes.withLock { times in
+        store.totals.durableTimes.withLock { times in
             for unit in units {
                 for received in unit.journal?.samples ?? [] { times.add(from: received, to: now) }
             }
@@ -97,8 +97,8 @@ final class StoreWriter: Sendable {
                 let start = ContinuousClock.now
                 try store.renewSeal()
                 try commit.commit(batch, now: now)
-                if !batch.isEmpty { store.commitTimes.withLock { $0.add(start.duration(to: .now)) } }
-                store.isFull.store(false, ordering: .relaxed)
+                if !batch.isEmpty { store.totals.commitTimes.withLock { $0.add(start.duration(to: .now)) } }
+                store.noteFull(false)
                 if hasReported {
                     let path = store.directory.path
                     control.note(
@@ -114,7 +114,7 @@ final class StoreWriter: Sendable {
                             "\(error.message); waiting, and taking no more than fits in memory"))
                 }
                 hasReported = true
-                store.isFull.store(true, ordering: .relaxed)
+                store.noteFull(true)
                 control.pause(milliseconds: 100)
                 pulse.beat()
                 store.shrinkLog()

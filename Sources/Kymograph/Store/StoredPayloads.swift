@@ -146,9 +146,10 @@ struct PayloadRow {
         content += section.content
     }
 
-    /// Calls `body` with each section of `content`; false when it cannot be read to its end.
+    /// Calls `body` with each section of `content` as long as it says to go on; false when what was asked for cannot be
+    /// read.
     static func forEachSection(
-        _ content: [UInt8], _ body: (ByteView, inout PayloadSectionReader) throws -> Void
+        _ content: [UInt8], _ body: (ByteView, inout PayloadSectionReader) throws -> Bool
     ) rethrows -> Bool {
         try content.withByteView { bytes in
             var offset = 0
@@ -159,7 +160,7 @@ struct PayloadRow {
                 let section = bytes[offset..<offset + Int(length)]
                 offset += Int(length)
                 guard var reader = PayloadSectionReader(section) else { return false }
-                try body(section, &reader)
+                guard try body(section, &reader) else { return true }
                 guard reader.isWhole else { return false }
             }
             return true
@@ -175,6 +176,7 @@ struct PayloadRow {
                     devices[reader.series[series].device, default: []].insert(PayloadSection.hour(of: instant))
                 }
             }
+            return true
         }
         return devices
     }

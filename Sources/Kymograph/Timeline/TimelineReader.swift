@@ -7,15 +7,7 @@ extension StoreReader {
     ///
     /// - Throws: ``PipelineError`` when the database cannot be read.
     package func timeline(_ query: TimelineQuery) throws(PipelineError) -> Timeline {
-        try read { db in
-            var reader = try TimelineReader(db, query)
-            try reader.readWindows(db)
-            try reader.readOpen(db)
-            try reader.readNeighbours(db)
-            try reader.readTallies(db)
-            try reader.readLetters(db)
-            return reader.finished()
-        }
+        try read { try TimelineReader.read($0, query) }
     }
 }
 
@@ -59,7 +51,19 @@ struct TimelineReader {
     /// Windows before the span that say how often a series has readings.
     private static let mostEarlier = 32
 
-    init(_ db: Database, _ query: TimelineQuery) throws {
+    /// The timeline that `query` asks for. `open` has the open readings of its devices, and perhaps of others; without
+    /// it the journal is read.
+    static func read(_ db: Database, _ query: TimelineQuery, open: OpenReadings? = nil) throws -> Timeline {
+        var reader = try TimelineReader(db, query, open)
+        try reader.readWindows(db)
+        try reader.readOpen(db)
+        try reader.readNeighbours(db)
+        try reader.readTallies(db)
+        try reader.readLetters(db)
+        return reader.finished()
+    }
+
+    private init(_ db: Database, _ query: TimelineQuery, _ known: OpenReadings?) throws {
         self.query = query
         types = try StoredTypes.read(db).compactMap(\.type)
         let grid = BucketGrid(bucket: query.bucket, zone: query.zone)
@@ -73,7 +77,7 @@ struct TimelineReader {
             query.types?.contains(types[$0.identity.type].name) ?? true
         }
         let related = try Self.siblings(of: all, types, db)
-        open = try OpenReadings(db, types: types, of: Set((all + related).map(\.number)))
+        open = try known ?? OpenReadings(db, types: types, of: Set((all + related).map(\.number)))
         let readings = try choose(among: all, db)
         looksAtAll = readings <= query.limits.readings
         let threads = Set(series.map(Thread.init))
@@ -137,7 +141,7 @@ struct TimelineReader {
 
     // MARK: Windows
 
-    mutating func readWindows(_ db: Database) throws {
+    private mutating func readWindows(_ db: Database) throws {
         let body = looksAtAll ? ", codec, key_id, checksum, body" : ""
         let columns = "series, start, first, last, readings, revision, number\(body)"
         let (from, to) = (from, to)
@@ -213,7 +217,7 @@ struct TimelineReader {
 
     /// Readings of the journal: those of windows that are open. Of one instant they count once, and not when the
     /// archive has one already: the journal does not say here which of them came twice.
-    mutating func readOpen(_ db: Database) throws {
+    private mutating func readOpen(_ db: Database) throws {
         for one in series + siblings {
             let all = Set(open.instants[one.number] ?? []).sorted()
             guard !all.isEmpty || open.left[one.number] != nil else { continue }
@@ -266,7 +270,7 @@ struct TimelineReader {
 
     /// The last readings before the span, and the first ones of the day behind it: what is missing at its ends lies
     /// between them and it.
-    mutating func readNeighbours(_ db: Database) throws {
+    private mutating func readNeighbours(_ db: Database) throws {
         let (from, to) = (from, to)
         let all = Dictionary(uniqueKeysWithValues: (series + siblings).map { ($0.number, $0) })
         let windows = SeriesWindows(series + siblings)
@@ -303,19 +307,21 @@ struct TimelineReader {
 
     // MARK: Rejected and dropped readings
 
-    /// SQL for the counts of `series` in the hours of the span.
-    private func tallied(_ series: [StoredSeries]) -> String {
+    private func tallied(_ series: [StoredSeries]) -> String { Self.tallied(series, from: from, to: to) }
+
+    /// SQL for the counts of `series` in the hours that have a part of the span.
+    static func tallied(_ series: [StoredSeries], from: Int64, to: Int64) -> String {
         let sources = (-1...ReadingSource.other).map(String.init).joined(separator: ",")
         let numbers = series.map { String($0.number) }.joined(separator: ",")
         let (first, last) = (from.flooredQuotient(by: Self.hour), (to - 1).flooredQuotient(by: Self.hour))
         return "source IN (\(sources)) AND series IN (\(numbers)) AND hour BETWEEN \(first) AND \(last)"
     }
 
-    mutating func readTallies(_ db: Database) throws {
+    private mutating func readTallies(_ db: Database) throws {
         let rows = try Row.fetchCursor(
             db,
             sql: """
-                SELECT series, hour, outcome, sum(count) FROM tally
+                SELECT series, hour, outcome, sum(count) FROM \(try SettledLetters.counted(db))
                 WHERE \(tallied(series)) GROUP BY series, hour, outcome ORDER BY series, hour, outcome
                 """)
         while let row = try rows.next() {
@@ -362,7 +368,7 @@ struct TimelineReader {
         explained[place, default: [:]][start / 3_600, default: 0] += count
     }
 
-    mutating func readLetters(_ db: Database) throws {
+    private mutating func readLetters(_ db: Database) throws {
         let span = LetterSpan(from: from, to: to)
         let letters = try span.read(db, limit: query.limits.letters + 1)
         let hasMore = try letters.count > query.limits.letters || span.isCut(db)
@@ -372,7 +378,7 @@ struct TimelineReader {
 
     // MARK: What is missing
 
-    mutating func finished() -> Timeline {
+    private mutating func finished() -> Timeline {
         let horizon = min(query.now.nanoseconds, to)
         for (thread, var stretches) in stretches {
             let rhythms = stretches.settle()

@@ -21,7 +21,7 @@ package struct WindowPayloads: Sendable {
     package var payloads: [Payload] = []
     /// Whether there are more.
     package var isPartial = false
-    /// Whether some are damaged, or readings of the window are.
+    /// Whether some of those before the limit are damaged, or readings of the window are.
     package var isDamaged = false
 }
 
@@ -52,13 +52,14 @@ extension StoreReader {
             let isFirst = found.payloads.isEmpty
             guard found.payloads.count < limit, isFirst || size + payload.bytes.count <= limitOfBytes else {
                 found.isPartial = true
-                return
+                return false
             }
             size += payload.bytes.count
             found.payloads.append(
                 WindowPayloads.Payload(
                     received: payload.received, source: sources[payload.source] ?? "",
                     readings: payload.readings.count, bytes: payload.bytes))
+            return true
         }
         found.isDamaged = !isWhole
         return found

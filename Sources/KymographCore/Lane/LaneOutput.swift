@@ -25,6 +25,8 @@ struct LaneOutput: ~Copyable, MeasurementOutput {
     }
     /// The tags that readings get for their sender.
     private var senderTags: [UInt8] = []
+    /// Those, and those of the map.
+    private var tagUnion = ByteWriter(capacity: 64)
     /// Device and patient of which readings must be, each nil where they may be of any.
     private var bound = PayloadOwner(device: nil, patient: nil)
     /// Says whose readings are, where there is a map.
@@ -235,10 +237,9 @@ struct LaneOutput: ~Copyable, MeasurementOutput {
         }
         if let refusal = admission?.refusal(of: filed) { return refusal }
         var (measurement, payload) = (measurement, payload)
-        if rules.isOn || !senderTags.isEmpty {
-            let decision = senderTags.withByteView {
-                rules.decide(&measurement, payload, key: filed, source: source, tags: $0)
-            }
+        let tags = givenTags()
+        if rules.isOn || tags.count > 0 {
+            let decision = rules.decide(&measurement, payload, key: filed, source: source, tags: tags)
             if let refusal = decision.refusal {
                 events.ruled(refusal, by: decision.rule ?? "tags", detail: decision.detail)
                 return refusal
@@ -251,6 +252,15 @@ struct LaneOutput: ~Copyable, MeasurementOutput {
         }
         countStaged(template)
         return nil
+    }
+
+    /// The tags of the sender and of the map's period; valid until the next reading.
+    private mutating func givenTags() -> ByteView {
+        if senderTags.isEmpty { return patients.tags }
+        tagUnion.removeAll()
+        let others = patients.tags
+        senderTags.withByteView { ReadingTags.appendUnion($0, others, to: &tagUnion) }
+        return tagUnion.view
     }
 
     /// All that is staged is of one source: a batch ends before another source is read.

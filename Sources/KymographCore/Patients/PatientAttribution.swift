@@ -14,6 +14,10 @@ package struct PatientAttribution: ~Copyable {
     package var rules: PatientRules?
     private var writer = ByteWriter(capacity: 256)
 
+    /// The tags of the last reading that was not rejected (``ReadingTags``): those of the period that it is filed by,
+    /// none where its message decides. Valid until the next one, and as long as the map.
+    package private(set) var tags = ByteView("")
+
     /// Without a map.
     package init(_ rules: PatientRules? = nil) { self.rules = rules }
 
@@ -27,6 +31,7 @@ package struct PatientAttribution: ~Copyable {
     /// Decides whose the reading of the series `key` at `instant` is. One that covers the `length` nanoseconds before,
     /// and not the instant itself, is of whom the device was for all that time.
     package mutating func attribute(_ key: ByteView, at instant: Instant, length: Int64 = 0) -> Outcome {
+        tags = ByteView("")
         guard let rules else { return .unchanged }
         let message = PatientPolicy.Naming(patient: SeriesKey.patient(of: key), encounter: SeriesKey.encounter(of: key))
         let device = SeriesKey.device(of: key)
@@ -39,7 +44,9 @@ package struct PatientAttribution: ~Copyable {
             return outcome(verdict, message, message, key)
         }
         let map = PatientPolicy.Naming(patient: rules.map.patient(period), encounter: rules.map.encounter(period))
-        return outcome(rules.policy.verdict(message: message, map: map), message, map, key)
+        let verdict = rules.policy.verdict(message: message, map: map)
+        if case .filed(.map, _) = verdict { tags = rules.map.tags(period) }
+        return outcome(verdict, message, map, key)
     }
 
     private mutating func outcome(

@@ -10,6 +10,8 @@ package final class PatientMap: Sendable {
         package var patient: [UInt8]
         /// Identifier of the encounter, or nil.
         package var encounter: [UInt8]?
+        /// Tags of the readings that are filed by it (``ReadingTags``).
+        package var tags: [UInt8] = []
         /// The first instant of it.
         package var from = Instant.distantPast
         /// The first instant behind it.
@@ -33,14 +35,24 @@ package final class PatientMap: Sendable {
         var count: UInt32
     }
 
-    /// What is kept of a period; the patient and then the encounter are where its text begins.
+    /// What is kept of a period; the patient, the encounter and the tags are where its text begins.
     private struct Entry: BitwiseCopyable {
         var from: Instant
         var to: Instant
         var start: Int
-        var patient: UInt32
+        var patient: UInt16
         /// Bytes of the encounter and one; 0 for none.
-        var encounter: UInt32
+        var encounter: UInt16
+        var tags: UInt16
+
+        init(_ period: Period, at start: Int) {
+            (from, to, self.start) = (period.from, period.to, start)
+            (patient, tags) = (UInt16(period.patient.count), UInt16(period.tags.count))
+            encounter = period.encounter.map { UInt16($0.count + 1) } ?? 0
+        }
+
+        /// Where the tags begin.
+        var tagStart: Int { start + Int(patient) + max(Int(encounter) - 1, 0) }
     }
 
     private static let empty = UInt32.max
@@ -68,11 +80,8 @@ package final class PatientMap: Sendable {
                 precondition(sorted[place - 1].to <= period.from, "periods of one device overlap")
             }
             devices[devices.count - 1].count += 1
-            entries.append(
-                Entry(
-                    from: period.from, to: period.to, start: text.count, patient: UInt32(period.patient.count),
-                    encounter: period.encounter.map { UInt32($0.count + 1) } ?? 0))
-            text += period.patient + (period.encounter ?? [])
+            entries.append(Entry(period, at: text.count))
+            text += period.patient + (period.encounter ?? []) + period.tags
         }
         self.text = PaddedBytes(copying: text)
         self.entries = entries
@@ -187,6 +196,18 @@ package final class PatientMap: Sendable {
         return text.view(start..<(start + Int(entry.encounter) - 1))
     }
 
+    /// The tags of period `number`, no bytes when it has none; valid as long as the map.
+    package func tags(_ number: Int) -> ByteView {
+        let entry = entries[number]
+        return text.view(entry.tagStart..<(entry.tagStart + Int(entry.tags)))
+    }
+
+    /// The tags of all periods, each once, in the order of their bytes.
+    package var tagTexts: [String] {
+        let lists = Set(entries.indices.lazy.filter { self.entries[$0].tags > 0 }.map { self.tags($0).array })
+        return Set(lists.flatMap { $0.withByteView(ReadingTags.texts) }).sorted()
+    }
+
     /// The devices, in the order of their bytes, each with its periods in the order of time.
     package var all: [(device: [UInt8], periods: [Period])] {
         devices.map { device in
@@ -205,6 +226,7 @@ package final class PatientMap: Sendable {
     private func period(_ number: Int, of device: [UInt8]) -> Period {
         var period = Period(device: device, patient: patient(number).array, encounter: encounter(number)?.array)
         (period.from, period.to) = (entries[number].from, entries[number].to)
+        period.tags = tags(number).array
         return period
     }
 }

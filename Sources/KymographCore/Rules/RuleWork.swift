@@ -83,9 +83,9 @@ final class RuleWork {
 
     // MARK: Changes
 
-    /// Adds the tags of the source, and those of the sender; false when they have no room.
+    /// Adds the tags of the source, and those that are given with the reading; false when they have no room.
     func addTags(_ tags: ByteView, to reading: inout Measurement) -> Bool {
-        let own = sources[source].tags
+        let own = sources.isEmpty ? [] : sources[source].tags
         guard tags.count > 0 || !own.isEmpty else { return true }
         beginRewriting()
         let isAdded = own.withByteView { rewriter.add($0, to: &reading) } && rewriter.add(tags, to: &reading)

@@ -6,7 +6,8 @@ import KymographCore
 struct DeviceTemplateLoader {
     private static let rootNames = ["CollectionContent", "CollectionContentTemplate"]
     private static let containerFields = ["templateType", "template"]
-    private static let rootFields = ["$schema", "compatibility", "payload"] + containerFields + PayloadReader.members
+    private static let rootFields =
+        ["$schema", MappingDialect.member, "compatibility", "payload"] + containerFields + PayloadReader.members
     private static let templateFields = [
         "typeName", "typeMatchExpression", "deviceIdExpression", "timestampExpression", "timestampFormat",
         "startExpression", "readingIdExpression", "patientIdExpression", "encounterIdExpression",
@@ -55,6 +56,7 @@ struct DeviceTemplateLoader {
                 finding: .wrongTemplateType)
             return []
         }
+        guard MappingDialect.isReadable(reader, log: &log) else { return [] }
         compatibility = Compatibility.read(reader, log: &log) ?? compatibility
         log.compatibility = compatibility
         reader.refuseUnknownOfShell(Self.rootFields, log: &log)

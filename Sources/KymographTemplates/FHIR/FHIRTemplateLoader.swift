@@ -10,13 +10,17 @@ package enum FHIRTemplateLoader {
     package static func load(
         _ root: JSONNode, version: FHIRVersion = .r4, log: inout DiagnosticLog
     ) -> [FHIRTemplate] {
-        let rootFields = ["$schema", "fhirVersion", "absoluteTimeRange", "templateType", "template"]
+        guard let file = FieldReader.open(root, what: "a CollectionFhir template", log: &log),
+            MappingDialect.isReadable(file, log: &log)
+        else { return [] }
+        let rootFields = [
+            "$schema", MappingDialect.member, "fhirVersion", "absoluteTimeRange", "templateType", "template",
+        ]
         guard let body = open(root, as: "CollectionFhir", fields: rootFields, log: &log) else { return [] }
         guard let elements = body.elements else {
             refuse(body, expected: "an array", in: "CollectionFhirTemplate", log: &log)
             return []
         }
-        let file = FieldReader(root, what: "a CollectionFhir template", log: &log)
         log.fhirVersion = FHIRVersion.declared(in: file, output: version, log: &log)
         if version == .stu3 { FHIRVersion.refuseForSTU3(elements, log: &log) }
         let resources = ResourceReader(declared: log.fhirVersion, output: version)

@@ -38,6 +38,8 @@ package struct MappingLoader {
     private(set) var program = ExpressionProgram()
     private var packetForms: [PacketForm?] = []
     var drafts: [Draft] = []
+    /// Whether a device file has errors, so that templates of it may be missing.
+    private(set) var hasFaultyDevices = false
     var templates: [MappingSet.LinkedTemplate] = []
 
     /// Loads `mappings`. Templates that name no period and summarise get windows of `defaultPeriod` nanoseconds.
@@ -100,6 +102,7 @@ package struct MappingLoader {
             packetForms.append(nil)
         }
         diagnostics += log.all
+        if log.hasErrors { hasFaultyDevices = true }
         guard !measurementsOnly, let fhir = mapping.fhir else { return }
         addFHIR(fhir, mapping, index, compatibility, deviceIsWhole: !log.hasErrors)
     }

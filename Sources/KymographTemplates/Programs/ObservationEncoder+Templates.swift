@@ -24,6 +24,6 @@ extension ProgramCompiler {
         return ObservationPrograms(
             constants: compiler.constants, steps: compiler.steps, fields: compiler.fields, types: compiler.types,
             tables: compiler.tables, resources: compiler.resources, resourceSteps: compiler.resourceSteps,
-            summaries: compiler.summaries)
+            summaries: compiler.summaries, attachments: compiler.attachments)
     }
 }

@@ -10,6 +10,7 @@ struct ProgramCompiler: ~Copyable {
     var resources = RawArray<ResourceProgram>()
     var resourceSteps = RawArray<ResourceStep>()
     var summaries = RawArray<GlucoseSummaryProgram>()
+    var attachments = RawArray<AttachmentProgram>()
     let options: ObservationOptions
     /// First field of the type being compiled.
     private var firstField = 0
@@ -38,6 +39,7 @@ struct ProgramCompiler: ~Copyable {
         program.durationSlot = type.durationSlot ?? -1
         program.idSlot = type.idSlot ?? -1
         program.segment = segment(type.grouping)
+        program.attachmentStart = attachments.count
         program.isCompatible = isReference
         if let template, let resource = template.resource {
             program.resource = Int32(resources.count)
@@ -55,6 +57,7 @@ struct ProgramCompiler: ~Copyable {
         program.stepEnd = steps.count
         program.fieldStart = firstField
         program.fieldEnd = fields.count
+        program.attachmentEnd = attachments.count
         types.append(program)
     }
 
@@ -85,17 +88,18 @@ struct ProgramCompiler: ~Copyable {
         addHead(template, type)
         addMembers(template.members, type)
         let value = template.value.map { (rule: $0, field: addField($0, type)) }
-        if let value { addValue(value.rule, value.field, inComponent: false) }
+        if let value { addValue(value.rule, value.field, template.code, type, inComponent: false) }
         literal("\"device\":{")
         step(.device)
         literal("}")
         if let value, case .statistics(let rule) = value.rule.kind {
-            addStatistics(rule, value.rule.extras.shares, value.field)
+            addStatistics(rule, value.rule.extras.shares, value.field, type)
         }
         for component in template.components {
-            addComponent(component, addField(component.value, type), template)
+            addComponent(component, addField(component.value, type), template, type)
         }
         step(.endComponents)
+        if attachments.count > program.attachmentStart { step(.derivedFrom) }
         literal("}")
         for index in firstField..<fields.count where fields[index].kind == .series { program.needsPeriod = true }
     }
@@ -178,7 +182,9 @@ struct ProgramCompiler: ~Copyable {
     }
 
     /// The members `"value…":…` of a value, written when it is present, followed by what comes after.
-    private mutating func addValue(_ rule: ValueRule, _ field: UInt16, inComponent: Bool) {
+    private mutating func addValue(
+        _ rule: ValueRule, _ field: UInt16, _ code: CodeableConcept, _ type: MeasurementType, inComponent: Bool
+    ) {
         let tail = inComponent ? "}" : ","
         addExtras(rule, field, then: tail)
         let unit: UnitRule
@@ -186,7 +192,7 @@ struct ProgramCompiler: ~Copyable {
         case .quantity(let own): unit = own
         case .statistics(let rule): unit = rule.unit
         case .sampledData(let own, let rule):
-            addSeries(own, rule, .present, field)
+            addSeries(own, rule, .present, field, code, type)
             return literal("}\(tail)", .present, field)
         case .string:
             literal("\"valueString\":\"", .present, field)
@@ -203,11 +209,13 @@ struct ProgramCompiler: ~Copyable {
         literal("\(JSONText.unit(unit))}\(tail)", .present, field)
     }
 
-    private mutating func addComponent(_ rule: ComponentRule, _ field: UInt16, _ template: FHIRTemplate) {
+    private mutating func addComponent(
+        _ rule: ComponentRule, _ field: UInt16, _ template: FHIRTemplate, _ type: MeasurementType
+    ) {
         let code = "{\"code\":\(JSONText.object(rule.code)),"
         component(code, .present, field)
         if isExplained(rule.value) { component(code, .explained, field) }
-        addValue(rule.value, field, inComponent: true)
+        addValue(rule.value, field, rule.code, type, inComponent: true)
         guard !isReference, isDemanded(rule, of: template) else { return }
         component("\(code)\(JSONText.dataAbsentReason("unknown"))}", .absent, field)
     }
@@ -218,13 +226,15 @@ struct ProgramCompiler: ~Copyable {
             && ConformanceCheck.bloodPressureParts.contains { rule.code.has(LOINC.system, $0) }
     }
 
-    private mutating func addStatistics(_ rule: StatisticsRule, _ shares: [ShareRule], _ field: UInt16) {
+    private mutating func addStatistics(
+        _ rule: StatisticsRule, _ shares: [ShareRule], _ field: UInt16, _ type: MeasurementType
+    ) {
         addParts(rule, field)
         addShares(shares, after: rule, field)
         guard let series = rule.series else { return }
         let code = "{\"code\":\(JSONText.object(series.code)),"
         component(code, .charted, field)
-        addSeries(rule.unit, series.rule, .charted, field)
+        addSeries(rule.unit, series.rule, .charted, field, series.code, type)
         literal("}}", .charted, field)
         component("\(code)\(JSONText.dataAbsentReason("error"))}", .uncharted, field)
     }

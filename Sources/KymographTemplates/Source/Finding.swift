@@ -24,6 +24,7 @@ package enum Finding: String, CaseIterable, Sendable {
     case wrongIdentifier = "wrong-identifier"
     case sameInstant = "same-instant"
     case otherFHIRVersion = "other-fhir-version"
+    case newerDialect = "newer-dialect"
     case repeatedValue = "repeated-value"
 
     // Resources that are no Observations.

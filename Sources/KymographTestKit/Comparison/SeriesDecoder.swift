@@ -71,7 +71,10 @@ package struct SeriesDecoder: Sendable {
     ///
     /// - Throws: ``SeriesDecoderError`` when it cannot be read as FHIR defines it.
     package static func samples(_ data: JSONTree, start: Instant) throws(SeriesDecoderError) -> [Sample] {
-        let tokens = (data["data"]?.text ?? "").split(separator: " ", omittingEmptySubsequences: false)
+        guard let text = data["data"]?.text else {
+            throw SeriesDecoderError("the series has no data here; a document that derivedFrom names may have them")
+        }
+        let tokens = text.split(separator: " ", omittingEmptySubsequences: false)
         let dimensions = Int(data["dimensions"]?.digits ?? "") ?? 0
         guard dimensions > 0, tokens.count % dimensions == 0 else {
             throw SeriesDecoderError("\(tokens.count) tokens do not fit the dimensions")

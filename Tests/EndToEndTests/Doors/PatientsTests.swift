@@ -67,6 +67,60 @@ import Testing
         #expect(try readings() == ["d p-1 09", "d p-2 10", "d p-2 19", "d p-3 20", "other p-9 02"])
     }
 
+    /// Tags of the map are in `meta.tag` with those of the source; rules and sinks see them, and a reading that comes
+    /// again after the map has changed has both.
+    @Test func tagsOfTheMap() throws {
+        let rows = ["d,p-1,urn:arm|A;consented", "e,p-2,"]
+        func map(_ rows: [String]) -> String {
+            folder.write("patients.csv", (["device,patient,tags"] + rows).joined(separator: "\n") + "\n")
+        }
+        let file = map(rows)
+        let rules = folder.write(
+            "rules.yaml", "rules:\n  - {name: seen, then: rewrite, when: \"contains(tags, 'consented')\", tag: seen}\n")
+        let configuration = folder.write(
+            "kymo.yaml",
+            """
+            patients: \(file)
+            rules: \(rules)
+            sources:
+              - {stdin: true, mappings: reading, tags: ward}
+            sinks:
+              - {to: \(folder.file("all"))}
+              - {to: \(folder.file("some")), name: some, tags: ["urn:arm|*"]}
+            data: \(folder.file("data"))
+            """)
+        let lines = [line("d", second: 1), line("e", second: 2), line("d", second: 3, patient: "p-1")]
+        func run() throws -> Kymo.Finished {
+            try Kymo.run(["run", "--config", configuration], input: .bytes(Readings.ndjson(lines)))
+        }
+        let done = try run()
+        #expect(done.end == .exit(0) && done.error.contains("accepted 3"), "\(done.error)")
+        func tags() throws -> [[String]] {
+            try Kymo.run(["query", "--data", folder.file("data")]).lines.map { text in
+                let found = try JSONTree(parsing: Array(text.utf8))["meta"]?["tag"]?.elements ?? []
+                return found.map { "\($0["system"]?.text ?? "")|\($0["code"]?.text ?? "")" }
+            }
+        }
+        #expect(try tags().sorted { $0.count < $1.count } == [["|ward"], ["|consented", "|seen", "|ward", "urn:arm|A"]])
+        let names = Files.names(folder.file("some"))
+        let some = names.map { Files.text(folder.file("some/\($0)")) }.joined()
+        #expect(some.contains("\"value\":\"d\"") && !some.contains("\"value\":\"e\""), "\(some)")
+        _ = map(["d,p-1,urn:arm|B", "e,p-2,"])
+        #expect(try run().error.contains("duplicate 3"))
+        #expect(
+            try tags().contains(["|consented", "|seen", "|ward", "urn:arm|A", "urn:arm|B"]), "\(try tags())")
+        let shown = try Kymo.run(["patients", "check", file, "--device", "d", "--format", "json"])
+        #expect(shown.text.contains("\"urn:arm|B\""), "\(shown.text)")
+    }
+
+    /// `kymo map` shows them without any rule.
+    @Test func tagsInMap() throws {
+        let file = folder.write("patients.csv", "device,patient,tags\nd,p-1,consented\n")
+        let done = try Kymo.run(
+            ["map", "--mapping", "reading", "--patients", file], input: .bytes(Array(line("d", second: 1).utf8)))
+        #expect(done.end == .exit(0) && done.text.contains("\"code\": \"consented\""), "\(done.text)\(done.error)")
+    }
+
     /// A store that has had a map takes nothing again without it, whatever it was rejected for.
     @Test func nothingIsTakenAgainWithoutTheMap() throws {
         let file = map(["d,p-1,,,"])

@@ -1,6 +1,22 @@
 /// Configuration files.
 extension Mistake {
     static let configurations: [Mistake] = [
+        configuration(
+            "documents beside STU3", "output:\n  fhirVersion: STU3\n  attachOver: 64KiB\n", 78,
+            "Observations of FHIR STU3 refer to no documents", at: "kymo.yaml:3:15",
+            "write 0, or set output.fhirVersion to R4"),
+        configuration(
+            "documents beside the profile phd",
+            "output:\n  profile: phd\n  gateway: FE-ED-AB-EE-DE-AD-77-C3\n  attachOver: 64KiB\n", 78,
+            "the profile phd has samples in their Observation", at: "kymo.yaml:4:15",
+            "write 0, or leave output.profile out"),
+        configuration(
+            "documents under the rules of the reference", "compatibility: iomt-fhir\noutput:\n  attachOver: 64KiB\n",
+            78, "it has no effect with compatibility iomt-fhir", at: "kymo.yaml:3:15",
+            "leave it out: samples are merged with those that the server has"),
+        configuration(
+            "documents over no size", "output:\n  attachOver: large\n", 78, "'large' is not a size",
+            at: "kymo.yaml:2:15", "write a whole number of bytes"),
         .configuration(
             "misspelt key", "windw: 5m\n", 78, "unknown key 'windw'", at: "kymo.yaml:1:1", "did you mean 'window'?"),
         .configuration(

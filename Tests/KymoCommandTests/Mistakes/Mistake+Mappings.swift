@@ -45,6 +45,12 @@ extension Mistake {
             needs: [.ordinaryUser], 78, "./m/device.json cannot be read", at: "--mapping",
             "let this user read it (chmod, chown)"),
         Mistake(
+            "mapping of a later dialect", ["check", "./m", "--strict"],
+            files: [
+                "m/device.json": "{\"dialect\": 2," + MappingText.device.dropFirst(), "m/fhir.json": MappingText.fhir,
+            ], 78, "the mapping is written for dialect 2, and this kymo reads dialect 1", at: "./m/device.json:1:13",
+            "run a later kymo ('kymo capabilities' names the dialect that one reads)"),
+        Mistake(
             "example without input", ["test", "./m/"],
             files: [
                 "m/device.json": MappingText.device, "m/fhir.json": MappingText.fhir, "m/examples/a.out.json": "{}",

@@ -15,10 +15,11 @@ extension Mistake {
         Mistake(
             "Parquet where a file is", ["export", "--format", "parquet", "--out", "./f", "--data", "store"],
             files: ["f": "x"], needs: [.store], 73, "cannot write to the directory ./f: Not a directory", at: "./f",
-            "create the directory above it first"),
+            "it, or what is above it, is a file: choose another name"),
         Mistake(
             "output where a file is", ["run", "--stdin", "--out", "./f"], files: ["f": "x"], input: reading, 73,
-            "cannot open the directory ./f: Not a directory", at: "./f", "create the directory above it first"),
+            "cannot open the directory ./f: Not a directory", at: "./f",
+            "it, or what is above it, is a file: choose another name"),
         Mistake(
             "output in a folder of another user", ["run", "--stdin", "--out", "./d/out"], files: ["d/a": "x"],
             locked: ["d"], input: reading, needs: [.ordinaryUser], 77,

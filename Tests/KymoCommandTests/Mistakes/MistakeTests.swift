@@ -5,8 +5,8 @@ import Testing
 /// message with the cause, the place and the remedy.
 @Suite struct MistakeTests {
     static let all: [Mistake] =
-        Mistake.commandLines + Mistake.values + Mistake.configurations + Mistake.devices + Mistake.fhirs
-        + Mistake.mappings + Mistake.inputs + Mistake.stores + Mistake.sockets + Mistake.outputs
+        Mistake.commandLines + Mistake.values + Mistake.configurations + Mistake.layouts + Mistake.devices
+        + Mistake.fhirs + Mistake.mappings + Mistake.inputs + Mistake.stores + Mistake.sockets + Mistake.outputs
 
     @Test(arguments: all)
     func isAnswered(mistake: Mistake) throws {

@@ -15,6 +15,7 @@ struct Tutorial: Sendable, CustomTestStringConvertible {
         Tutorial(name: "apple-health.md"),
         Tutorial(name: "first-observation.md"),
         Tutorial(name: "from-medtech-service.md"),
+        Tutorial(name: "glucose-meter.md"),
         Tutorial(name: "health-auto-export.md"),
         Tutorial(name: "health-connect.md"),
         Tutorial(name: "into-a-fhir-server.md", needsServer: true),

@@ -147,6 +147,16 @@ import Testing
         #expect(found[3].title == "2 more devices have gaps")
     }
 
+    /// Readings that came and are in nobody's data can be mended here; gaps cannot.
+    @Test func whatWasNotTakenComesBeforeGaps() {
+        let gap = GapWatch.Gap(series: 1, mask: "masked-1", types: ["heartRate"], missing: 60, accepted: 540)
+        let reason = LiveSnapshot.Reason(reason: "a", count: 1, meaning: "m", cause: "c", fate: .replayable)
+        #expect(
+            titles { ($0.gaps, $0.reasons) = ([gap], [reason]) } == [
+                "notice: 1 reading was not taken: c", "notice: Gaps in the readings of masked-1",
+            ])
+    }
+
     @Test func remarksAreTold() {
         #expect(titles { $0.facts.run.paused = 2 } == ["warning: 2 types or sources are paused"])
     }

@@ -24,7 +24,7 @@ import Testing
     private func search(
         _ round: GapWatch.Round = .init(), for time: Duration = .seconds(60), later: Int64 = 0
     ) throws -> GapWatch.Round {
-        try watch().search(after: round, until: .now + time, at: Instant(seconds: Self.now + later))
+        try watch().search(after: round, for: time, at: Instant(seconds: Self.now + later))
     }
 
     private func fill() throws {
@@ -61,12 +61,49 @@ import Testing
         let former = try search()
         let again = try search(former, for: .seconds(-1))
         #expect(again.gaps == former.gaps && again.place == former.place)
-        let gone = GapWatch.Gap(series: 9, mask: "name of nobody", types: [], missing: 9, accepted: 9)
-        #expect(try search(.init(gaps: [gone], place: 2)).gaps == former.gaps)
+        var gone = GapWatch.Round(place: 2)
+        gone.looks["name of nobody"] = GapWatch.Look(
+            mark: .init(), time: Instant(seconds: 0),
+            gap: .init(series: 9, mask: "gone", types: [], missing: 9, accepted: 9))
+        #expect(try search(gone).gaps == former.gaps)
+    }
+
+    /// Of a device of which nothing has come since, what was found holds for a while; then its silence is looked at.
+    @Test func whatHasNotChangedIsNotLookedAtAgain() throws {
+        try fill()
+        var former = try search()
+        for device in former.looks.keys { former.looks[device]?.gap?.mask = "as it was" }
+        #expect(try search(former, later: 599).gaps.allSatisfy { $0.mask == "as it was" })
+        #expect(try search(former, later: 600).gaps.allSatisfy { $0.mask.hasPrefix("name of") })
+        former.looks["small"]?.mark.readings -= 1
+        #expect(try search(former).gaps.map(\.mask) == ["as it was", "name of small"])
+        // The hours without any reading are the same for an hour.
+        let look = GapWatch.Look(mark: .init(), time: Instant(seconds: 0))
+        #expect(look.holds(.init(), at: Instant(seconds: 3_599)) && !look.holds(.init(), at: Instant(seconds: 3_600)))
+        // The clock was set back.
+        #expect(!look.holds(.init(), at: Instant(seconds: -1)))
+    }
+
+    /// What is in open windows is known, and read once for all devices.
+    @Test func openWindowsAreLookedAtToo() throws {
+        try fill()
+        var run = try StoredRun(scratch.path, set: try #require(PipelineRehearsal.reading))
+        try run.take((0..<6).map { line(Self.now + $0 * 10, "whole") }, delivers: false)
+        let reader = try StoreReader(directory: scratch.path)
+        let (from, now) = (Instant(seconds: Self.now - 7_200), Instant(seconds: Self.now + 60))
+        let (open, mark) = try reader.withTimelines(of: ["whole", "large"]) { batch in
+            let query = TimelineQuery(device: "whole", patient: nil, from: from, to: now, now: now)
+            return (try batch.timeline(query), try batch.mark(of: "whole", from: from, to: now))
+        }
+        #expect(open.series.map(\.open) == [6] && open.series.flatMap(\.missing).reduce(0, +) == 0)
+        #expect(mark.open == 6 && mark.last == (Self.now + 50) * 1_000_000_000)
+        let round = try search(later: 60)
+        #expect(round.devices == 3 && round.looks.count == 3 && !round.isCut && round.gaps.count == 2)
+        try run.end()
     }
 
     @Test func withoutAStoreThereAreNone() throws {
         #expect(throws: PipelineError.self) { try search() }
-        #expect(watch().latest().isEmpty)
+        #expect(watch().latest().gaps.isEmpty)
     }
 }

@@ -76,7 +76,7 @@ import TrialSupport
         let workout = """
              <Workout workoutActivityType="HKWorkoutActivityTypeRunning" duration="30.5" durationUnit="min"
                 sourceName="S">
-              <WorkoutEvent type="HKWorkoutEventTypeSegment" date="2026-08-03 10:00:00 +0200"/>
+              <WorkoutEvent type="HKWorkoutEventTypeSegment" date="2026-08-03 10:00:00 +0200" duration="1.5"/>
               <WorkoutStatistics type="HKQuantityTypeIdentifierHeartRate" average="141" minimum="98"
                 maximum="166" unit="count/min"/>
              </Workout>
@@ -89,7 +89,9 @@ import TrialSupport
                     + #""workoutActivityType":"HKWorkoutActivityTypeRunning","duration":30.5,"durationUnit":"min","#
                     + #""sourceName":"S","statistics":[{"element":"WorkoutStatistics","#
                     + #""type":"HKQuantityTypeIdentifierHeartRate","average":141,"minimum":98,"maximum":166,"#
-                    + #""unit":"count/min"}]}"#
+                    + #""unit":"count/min"}],"events":[{"element":"WorkoutEvent","#
+                    + #""type":"HKWorkoutEventTypeSegment","date":"2026-08-03 10:00:00 +0200","duration":1.5,"#
+                    + #""dateUtc":"2026-08-03T08:00:00Z"}]}"#
             ])
     }
 
@@ -132,7 +134,7 @@ import TrialSupport
     }
 
     /// The file cannot say whose readings these are.
-    @Test(arguments: ["patientId", "deviceId", "element", "records", "startUtc"])
+    @Test(arguments: ["patientId", "deviceId", "element", "records", "contents", "events", "deviceParts", "startUtc"])
     func nobodyElseIsNamed(attribute: String) throws {
         let record = Export.record("HeartRate", "62", "count/min")
         let other = record.replacing("value=", with: "\(attribute)=\"p-other\" value=")
@@ -171,12 +173,51 @@ import TrialSupport
             ])
     }
 
-    /// Records of other correlations are records.
-    @Test func otherCorrelationsAreTheirRecords() throws {
+    /// A meal has what it is made of, whose records stand alone as well; those of other correlations are records.
+    @Test func mealsAndOtherCorrelations() throws {
         let record = Export.record("DietaryCarbohydrates", "40", "g")
-        let food = "<Correlation type=\"HKCorrelationTypeIdentifierFood\">\(record)</Correlation>"
-        let reading = try read(Export.text([record, food]))
-        #expect(reading.payloads.count == 2 && reading.payloads[0] == reading.payloads[1] && reading.reasons.isEmpty)
+        let food = """
+            <Correlation type="HKCorrelationTypeIdentifierFood" sourceName="S">
+             <MetadataEntry key="HKFoodType" value="Porridge"/>
+             <Record type="HKQuantityTypeIdentifierDietaryCarbohydrates" unit="g" value="40"/>
+             <Record type="HKQuantityTypeIdentifierDietaryWater" unit="mL" value="250.5"/>
+            </Correlation>
+
+            """
+        let other = "<Correlation type=\"HKCorrelationTypeIdentifierOther\">\(record)</Correlation>"
+        let reading = try read(Export.text([record, food, other]))
+        #expect(reading.payloads.count == 3 && reading.payloads[0] == reading.payloads[2] && reading.reasons.isEmpty)
+        #expect(
+            reading.payloads[1]
+                == #"{"element":"Correlation","patientId":"p-0042","deviceId":"S.p-0042","#
+                + #""type":"HKCorrelationTypeIdentifierFood","sourceName":"S","metadata":{"HKFoodType":"Porridge"},"#
+                + #""contents":[{"part":"Record","type":"HKQuantityTypeIdentifierDietaryCarbohydrates","unit":"g","#
+                + #""value":40},{"part":"Record","type":"HKQuantityTypeIdentifierDietaryWater","unit":"mL","#
+                + #""value":250.5}]}"#)
+    }
+
+    /// A device comes in its parts, too, whatever its address in the phone was, and with the commas in them.
+    @Test(arguments: [
+        (
+            ", name:Watch, manufacturer:Apple Inc., model:Watch, hardware:Watch6,2, software:9.2&gt;",
+            #"{"name":"Watch","manufacturer":"Apple Inc.","model":"Watch","hardware":"Watch6,2","software":"9.2"}"#
+        ),
+        (
+            ", name:A, B &quot;C&quot;, localIdentifier:x:1, creation date:2026-08-03 10:00:00 +0000&gt;",
+            #"{"name":"A, B \"C\"","localIdentifier":"x:1"}"#
+        ),
+        (", name:a, name:b, model:, firmware:1&gt;", #"{"name":"a, name:b","firmware":"1"}"#),
+    ])
+    func partsOfTheDevice(text: String, parts: String) throws {
+        let records = ["0x1", "0x2", "0x2"].enumerated().map { index, address in
+            "<Record type=\"t\" device=\"&lt;&lt;HKDevice: \(address)&gt;\(text)\" value=\"\(index)\"/>"
+        }
+        let reading = try read(Export.text(records + ["<Record type=\"t\" device=\"a watch\"/>"]))
+        #expect(reading.reasons.isEmpty && reading.payloads.count == 4)
+        for payload in reading.payloads.prefix(3) {
+            #expect(payload.hasSuffix(",\"deviceParts\":\(parts)}"), "\(payload)")
+        }
+        #expect(reading.payloads.last?.contains("deviceParts") == false)
     }
 
     @Test(arguments: ["<ClinicalDocument/>", "PK\u{5}\u{6}", "date,value\n1,2\n", "<HealthDat"])

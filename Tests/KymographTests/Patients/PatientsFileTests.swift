@@ -53,6 +53,44 @@ import Testing
         #expect(rows(map) == ["0123|p-1|e-1|2026-03-01T07:00:00Z|", "0456|p-2|-||"])
     }
 
+    private func tags(_ map: PatientMap) -> [[String]] {
+        map.all.flatMap { $0.periods.map { $0.tags.withByteView(ReadingTags.texts) } }
+    }
+
+    /// In a table several are separated by semicolons; a list has them as a text or as a list.
+    @Test func tags() {
+        let (table, ofTable) = check(
+            "device,patient,tags\na,p,\nb,p,consented\nc,p,https://study.example/arms|A;consented;consented\n")
+        #expect(ofTable == [] && tags(table) == [[], ["consented"], ["consented", "https://study.example/arms|A"]])
+        let (list, ofList) = check(
+            """
+            patients:
+              - {device: a, patient: p}
+              - {device: b, patient: p, tags: "a;b"}
+              - device: c
+                patient: p
+                tags: [consented, "urn:x|1"]
+
+            """, "p.yaml")
+        #expect(ofList == [] && tags(list) == [[], ["a;b"], ["consented", "urn:x|1"]])
+    }
+
+    @Test(arguments: [
+        ("d,p,a;\n", "2:5: '' is no tag"), ("d,p,a b|c\n", "2:5: 'a b|c' is no tag"),
+        ("d,p,|c\n", "2:5: '|c' is no tag"), ("d,p,x|y|z\n", "2:5: 'x|y|z' is no tag"),
+        ("d,p,a\nd,p,b\n", "3:1: the device has other tags at the same time in line 2"),
+        ("d,p,a\nd,q,a\n", "3:1: the device has another patient or encounter at the same time in line 2"),
+    ])
+    func errorsOfTags(_ rows: String, _ first: String) {
+        let (map, errors) = check("device,patient,tags\n" + rows)
+        #expect(errors == [first] && map.count == 0, "\(errors)")
+    }
+
+    @Test func tooManyTags() {
+        let many = (0..<30).map { "\($0)" + String(repeating: "x", count: 190) }.joined(separator: ";")
+        #expect(check("device,patient,tags\nd,p,\(many)\n").errors == ["2:5: the tags take more than 4096 bytes"])
+    }
+
     @Test(arguments: [
         ("", "1:1: it is empty"),
         ("device,patient\n", "1:1: it has no row behind the header: it may be cut"),

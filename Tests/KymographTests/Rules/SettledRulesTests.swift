@@ -33,13 +33,13 @@ import Testing
         do {
             let store = try Store(path: scratch.path)
             defer { store.close() }
-            _ = try Pipeline.numbered(settings, store)
+            _ = try PipelineOpening.numbered(settings, store)
         }
         let store = try Store(path: scratch.path)
         defer { store.close() }
         let number = try #require(store.namedSources.first { $0.name == "s0" }?.number)
         settings.sources = Self.sources(1..<2)
-        let sources = try Pipeline.numbered(settings, store).entryRules.sources
+        let sources = try PipelineOpening.numbered(settings, store).entryRules.sources
         #expect(sources.contains { $0.name == "s0" && $0.number == number })
         #expect(sources.contains { $0.name == "s1" && $0.number != number })
     }
@@ -50,12 +50,12 @@ import Testing
         settings.sources = Self.sources(0..<20)
         let book = try RulesFile.open(write(Self.veto(of: "s19")))
         settings.rules = book
-        let error = #expect(throws: PipelineError.self) { try Pipeline.numbered(settings, nil) }
+        let error = #expect(throws: PipelineError.self) { try PipelineOpening.numbered(settings, nil) }
         #expect(error?.message.contains("the rule none is about resources of s19") == true)
         #expect(error?.exitCode == ExitStatus.config)
         _ = write(Self.veto(of: "s0"))
         #expect(book.reread { _ in nil }.level == .info)
-        let numbered = try Pipeline.numbered(settings, nil)
+        let numbered = try PipelineOpening.numbered(settings, nil)
         _ = write(Self.veto(of: "s19"))
         let note = book.reread { numbered.unknownSource(of: $0.resources) }
         #expect(note.level == .error)

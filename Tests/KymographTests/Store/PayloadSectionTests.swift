@@ -78,6 +78,7 @@ import TrialSupport
                         source: record.source, received: record.received, bytes: bytes[record.bytes].array,
                         readings: readings))
             }
+            return true
         }
         return (payloads, isWhole)
     }

@@ -56,6 +56,8 @@ package struct Capabilities: Encodable, Sendable {
     package var storeVersion = StoreSchema.version
     /// Versions of FHIR that it writes.
     package var fhirVersions = FHIRVersion.allCases.map(\.rawValue)
+    /// The version of the mapping language that it reads (``MappingDialect``).
+    package var mappingDialect = MappingDialect.version
     /// Whose rules mappings can follow.
     package var compatibilities = Compatibility.allCases.map(\.rawValue)
     /// Names of framings.

@@ -29,9 +29,9 @@ struct SettingChanges {
     }
 
     private static let common: Set = [
-        "mappings", "deviceMapping", "fhirMapping", "maxFuture", "identity", "watch", "drain", "output.rotateBytes",
-        "output.rotateAge", "output.rotateIdle", "store.maxBytes", "store.archiveAge", "store.keepRaw",
-        "store.commitInterval",
+        "mappings", "deviceMapping", "fhirMapping", "maxFuture", "identity", "watch", "watchConfig", "drain",
+        "output.rotateBytes", "output.rotateAge", "output.rotateIdle", "store.maxBytes", "store.archiveAge",
+        "store.keepRaw", "store.commitInterval",
         "log.level", "log.outboxAge", "log.silentAfter", "limits.devices", "limits.series", "limits.windows",
         "limits.readingsPerWindow", "limits.depth", "limits.values",
     ]
@@ -196,6 +196,7 @@ extension PipelineSettings {
         settings.origins = new.origins
         (settings.maxFuture, settings.requiresPatient) = (new.maxFuture, new.requiresPatient)
         (settings.watchesMappings, settings.drainLimit) = (new.watchesMappings, new.drainLimit)
+        settings.watchesConfiguration = new.watchesConfiguration
         settings.configurationFiles = new.configurationFiles
         settings.rotation.limits = new.rotation.limits
         settings.windows.limits.takeOver(new.windows.limits)

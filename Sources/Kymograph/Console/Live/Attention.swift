@@ -49,7 +49,7 @@ struct AttentionRules {
     private static let mostNamed = 3
 
     var found: [Attention] {
-        (ofInstance + ofStore + ofSinks + ofSources + ofGaps + ofLetters).enumerated()
+        (ofInstance + ofStore + ofSinks + ofSources + ofLetters + ofGaps).enumerated()
             .sorted { ($0.element.severity, $0.offset) < ($1.element.severity, $1.offset) }.map(\.element)
     }
 
@@ -175,8 +175,8 @@ struct AttentionRules {
             Attention(
                 severity: .notice, title: "Gaps in the readings of \(gap.mask)",
                 text: "Of the last \(GapWatch.hours) hours \(gap.missing) of about \(gap.missing + gap.accepted) "
-                    + "readings did not come (\(gap.types.joined(separator: ", "))), by the device's own rhythm: "
-                    + "look at the device, its battery and its reach.", link: "timeline?of=\(gap.series)")
+                    + "readings did not come (\(gap.types.joined(separator: ", "))). Look at its battery and reach.",
+                link: "timeline?of=\(gap.series)")
         }
         guard gaps.count > shown.count else { return shown }
         return shown + [
@@ -207,7 +207,7 @@ extension Rejection.Fate {
     fileprivate var advice: String {
         switch self {
         case .intended: "Settings or senders want it so."
-        case .replayable: "They are not in the patients' data until the cause is mended and they are replayed."
+        case .replayable: "They are not in the patients' data until you mend the cause and replay them."
         case .lost: "They are not in the patients' data: mend the cause, and have their sender send them again."
         }
     }

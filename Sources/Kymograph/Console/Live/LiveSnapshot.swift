@@ -81,6 +81,16 @@ struct LiveSnapshot: Encodable, Sendable {
         var counted: Double?
     }
 
+    /// How much of the store was looked at for gaps.
+    struct GapSearch: Encodable, Sendable {
+        /// Devices that were looked at,
+        var looked: Int
+        /// of so many;
+        var devices: Int
+        /// and whether the store has more that are not looked at.
+        var isCut: Bool
+    }
+
     /// The sample of the same moment.
     var sample: LiveSample
     var version = KymographVersion.number
@@ -98,6 +108,7 @@ struct LiveSnapshot: Encodable, Sendable {
     var windows: Windows
     var store: Store
     var attention: [Attention]
+    var gapSearch: GapSearch
 }
 
 /// Totals of one moment, of which the console keeps those of the last minutes.

@@ -21,7 +21,7 @@ struct SnapshotMaker {
         return (
             sample,
             { [subject, gaps] in
-                subject.snapshot(sample, facts, seen, look.status, report, gaps?.latest() ?? [])
+                subject.snapshot(sample, facts, seen, look.status, report, gaps?.latest() ?? GapWatch.Finding())
             }
         )
     }
@@ -40,7 +40,7 @@ struct SnapshotMaker {
 extension ConsoleSubject {
     fileprivate func snapshot(
         _ sample: LiveSample, _ facts: InstanceFacts, _ seen: InstanceWatch.Seen, _ status: InstanceStatus,
-        _ report: TopReport, _ gaps: [GapWatch.Gap]
+        _ report: TopReport, _ found: GapWatch.Finding
     ) -> LiveSnapshot {
         let run = facts.run
         let sources = zip(run.sources.filter { !$0.isRemoved }, report.sources).map {
@@ -54,13 +54,14 @@ extension ConsoleSubject {
         let silentAfter = Double(settings.log.silentAfter) / 1e9
         let attention = AttentionRules(
             health: health, balance: balance, sources: sources, rates: report.sources, sinks: sinks, reasons: reasons,
-            store: store, gaps: gaps, silentAfter: silentAfter, started: Double(started.nanoseconds) / 1e9,
+            store: store, gaps: found.gaps, silentAfter: silentAfter, started: Double(started.nanoseconds) / 1e9,
             now: sample.time)
         return LiveSnapshot(
             sample: sample, started: started.text, silentAfter: silentAfter, rate: report.engine.received,
             balance: balance, sources: sources,
             sinks: sinks, rejections: reasons, missing: run.missingFrames + run.kernelDropped,
-            windows: LiveSnapshot.Windows(run, status.counters), store: store, attention: attention.found)
+            windows: LiveSnapshot.Windows(run, status.counters), store: store, attention: attention.found,
+            gapSearch: found.search)
     }
 }
 

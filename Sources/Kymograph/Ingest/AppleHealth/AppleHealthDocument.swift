@@ -1,18 +1,23 @@
 import KymographCore
 
-/// The JSON document that a record, blood pressure or workout of an export becomes; see docs/tutorials/apple-health.md.
+/// The JSON document that a record, blood pressure, meal or workout of an export becomes; see
+/// docs/tutorials/apple-health.md.
 struct AppleHealthDocument: ~Copyable {
     /// Lists of a document, in the order in which they are written.
     private enum Part: Int, CaseIterable {
         case metadata
         case records
+        case contents
         case statistics
+        case events
 
         var opening: ByteView {
             switch self {
             case .metadata: ByteView(",\"metadata\":{")
             case .records: ByteView(",\"records\":[")
+            case .contents: ByteView(",\"contents\":[")
             case .statistics: ByteView(",\"statistics\":[")
+            case .events: ByteView(",\"events\":[")
             }
         }
 
@@ -25,7 +30,11 @@ struct AppleHealthDocument: ~Copyable {
     /// What the lists have so far.
     private var metadata = ByteWriter(capacity: 256)
     private var records = ByteWriter(capacity: 256)
+    private var contents = ByteWriter(capacity: 256)
     private var statistics = ByteWriter(capacity: 256)
+    private var events = ByteWriter(capacity: 256)
+    private var isMeal = false
+    private var device = AppleHealthDevice()
     /// A value with its references decoded.
     private var decoded = ByteWriter(capacity: 256)
 
@@ -36,14 +45,19 @@ struct AppleHealthDocument: ~Copyable {
     var view: ByteView { text.view }
 
     /// Bytes of it so far.
-    var count: Int { text.count + metadata.count + records.count + statistics.count }
+    var count: Int {
+        text.count + metadata.count + records.count + contents.count + statistics.count + events.count
+    }
 
     /// Begins the document of the element whose first tag is `tag` in `bytes`; false when it has no readable values.
     mutating func begin(_ tag: XMLTag, _ bytes: ByteView) -> Bool {
         text.removeAll()
         metadata.removeAll()
         records.removeAll()
+        contents.removeAll()
         statistics.removeAll()
+        events.removeAll()
+        isMeal = Self.isMeal(tag, bytes)
         text.append("{\"element\":\"")
         text.append(bytes[tag.name])
         text.append("\",\"patientId\":\"")
@@ -52,31 +66,45 @@ struct AppleHealthDocument: ~Copyable {
         // The file may not say whose they are.
         guard !tag.attributes.contains(where: { Self.isReserved(bytes[$0.name]) }) else { return false }
         guard appendDevice(tag, bytes), Self.append(attributes: tag, bytes, &decoded, to: &text) else { return false }
+        if let described = tag.value(of: ByteView("device"), in: bytes) { device.append(bytes[described], to: &text) }
         appendTimes(tag, bytes)
         return true
+    }
+
+    /// Whether it is a meal: food and drink of one moment.
+    private static func isMeal(_ tag: XMLTag, _ bytes: ByteView) -> Bool {
+        guard bytes[tag.name].equals(ByteView("Correlation")), let type = tag.value(of: ByteView("type"), in: bytes)
+        else { return false }
+        return bytes[type].equals(ByteView("HKCorrelationTypeIdentifierFood"))
     }
 
     /// Whether an attribute would take the place of a member that is not of the file.
     private static func isReserved(_ name: ByteView) -> Bool { reserved.contains { name.equals(ByteView($0)) } }
 
     private static let reserved: [StaticString] = [
-        "element", "patientId", "deviceId", "metadata", "records", "statistics", "creationUtc", "startUtc", "endUtc",
+        "element", "patientId", "deviceId", "metadata", "records", "contents", "statistics", "events", "deviceParts",
+        "creationUtc", "startUtc", "endUtc",
     ]
 
     /// The times in UTC. Apple writes all of an export in the zone where the phone is at that moment: the same record
     /// has other texts in the next export, and only these are the same.
     private mutating func appendTimes(_ tag: XMLTag, _ bytes: ByteView) {
-        appendTime(tag.value(of: ByteView("creationDate"), in: bytes), bytes, ",\"creationUtc\":\"")
-        appendTime(tag.value(of: ByteView("startDate"), in: bytes), bytes, ",\"startUtc\":\"")
-        appendTime(tag.value(of: ByteView("endDate"), in: bytes), bytes, ",\"endUtc\":\"")
+        Self.append(time: "creationDate", of: tag, bytes, ",\"creationUtc\":\"", to: &text)
+        Self.append(time: "startDate", of: tag, bytes, ",\"startUtc\":\"", to: &text)
+        Self.append(time: "endDate", of: tag, bytes, ",\"endUtc\":\"", to: &text)
     }
 
     /// Leaves out what is no time, and what names no zone.
-    private mutating func appendTime(_ value: Range<Int>?, _ bytes: ByteView, _ member: StaticString) {
-        guard let value, let time = TimestampParser.iso8601(bytes[value]), !time.isLocal else { return }
-        text.append(member)
-        text.append(time.instant)
-        text.append("\"")
+    private static func append(
+        time name: StaticString, of tag: XMLTag, _ bytes: ByteView, _ member: StaticString,
+        to writer: inout ByteWriter
+    ) {
+        guard let value = tag.value(of: ByteView(name), in: bytes), let time = TimestampParser.iso8601(bytes[value]),
+            !time.isLocal
+        else { return }
+        writer.append(member)
+        writer.append(time.instant)
+        writer.append("\"")
     }
 
     /// The program or apparatus that has recorded it is known by a name that other people's have, too.
@@ -96,7 +124,13 @@ struct AppleHealthDocument: ~Copyable {
     mutating func add(_ tag: XMLTag, _ bytes: ByteView) -> Bool {
         let name = bytes[tag.name]
         if name.equals(ByteView("MetadataEntry")) { return addMetadata(tag, bytes) }
-        if name.equals(ByteView("Record")) { return Self.append(object: tag, bytes, &decoded, to: &records) }
+        if name.equals(ByteView("Record")) {
+            // Those of a meal stand alone, too, and are readings there: here they are no elements.
+            return isMeal
+                ? Self.append(object: tag, isElement: false, bytes, &decoded, to: &contents)
+                : Self.append(object: tag, bytes, &decoded, to: &records)
+        }
+        if name.equals(ByteView("WorkoutEvent")) { return Self.append(object: tag, bytes, &decoded, to: &events) }
         if name.equals(ByteView("WorkoutStatistics")) {
             return Self.append(object: tag, bytes, &decoded, to: &statistics)
         }
@@ -119,7 +153,9 @@ struct AppleHealthDocument: ~Copyable {
             switch part {
             case .metadata: Self.append(part, metadata, to: &text)
             case .records: Self.append(part, records, to: &text)
+            case .contents: Self.append(part, contents, to: &text)
             case .statistics: Self.append(part, statistics, to: &text)
+            case .events: Self.append(part, events, to: &text)
             }
         }
         text.append("}")
@@ -135,13 +171,18 @@ struct AppleHealthDocument: ~Copyable {
     // MARK: Values
 
     private static func append(
-        object tag: XMLTag, _ bytes: ByteView, _ decoded: inout ByteWriter, to writer: inout ByteWriter
+        object tag: XMLTag, isElement: Bool = true, _ bytes: ByteView, _ decoded: inout ByteWriter,
+        to writer: inout ByteWriter
     ) -> Bool {
         if writer.count > 0 { writer.append(",") }
-        writer.append("{\"element\":\"")
+        writer.append("{\"")
+        writer.append(isElement ? ByteView("element") : ByteView("part"))
+        writer.append("\":\"")
         writer.append(bytes[tag.name])
         writer.append("\"")
         guard append(attributes: tag, bytes, &decoded, to: &writer) else { return false }
+        // Of an event.
+        append(time: "date", of: tag, bytes, ",\"dateUtc\":\"", to: &writer)
         writer.append("}")
         return true
     }

@@ -1,7 +1,7 @@
 import KymographCore
 
-/// `export.xml` of Apple Health, or the archive with it: each record, blood pressure and workout becomes a JSON
-/// document (docs/tutorials/apple-health.md).
+/// `export.xml` of Apple Health, or the archive with it: each record, blood pressure, meal, workout and
+/// electrocardiogram becomes a JSON document (docs/tutorials/apple-health.md).
 ///
 /// No reader for XML of all kinds: exports of iOS 16 declare elements wrongly (DTD), and values have control
 /// characters, both of which such readers must refuse. Elements are found by their tags alone, and one that is broken
@@ -66,11 +66,13 @@ final class AppleHealthProtocol: StreamProtocol {
     private var raw = ByteWriter(capacity: 1_024)
     private var document: AppleHealthDocument
     private var pressures = AppleHealthPressures()
+    private var recording: AppleHealthRecording
 
     /// Readings of `patient`, of elements of at most `cap` bytes.
     init(patient: IdentifierText, cap: Int) {
         self.cap = cap
         document = AppleHealthDocument(patient: patient)
+        recording = AppleHealthRecording(patient: patient, cap: cap)
     }
 
     /// Whoever pipes a file in asks for nothing.
@@ -89,15 +91,42 @@ final class AppleHealthProtocol: StreamProtocol {
     ) {
         var reason: Rejection?
         if case .cut(let cut) = ending { reason = cut }
+        endFile(for: reason, &intake, &consumer)
+        if !hasBegun, raw.count > 0 { reject(reason ?? .frameMalformed, &intake, &consumer) }
+    }
+
+    /// An archive has a file for each electrocardiogram, beside that of the records.
+    func fileEnded(_ intake: inout StreamIntake, to consumer: inout some PayloadReceiver & ~Copyable) {
+        endFile(for: nil, &intake, &consumer)
+    }
+
+    private func endFile(
+        for reason: Rejection?, _ intake: inout StreamIntake, _ consumer: inout some PayloadReceiver & ~Copyable
+    ) {
         if case .outside = place {
-            if !hasBegun, raw.count > 0 { reject(reason ?? .frameMalformed, &intake, &consumer) }
+            endRecording(for: reason, &intake, &consumer)
         } else {
             // Also when it ends between elements: others may be missing.
             if place != .between { keep(tag.view) }
             reject(reason ?? .frameIncomplete, &intake, &consumer)
-            place = .outside(0)
         }
+        place = .outside(0)
+        recording.begin()
         handOnPressures(&intake, &consumer)
+    }
+
+    private func endRecording(
+        for reason: Rejection?, _ intake: inout StreamIntake, _ consumer: inout some PayloadReceiver & ~Copyable
+    ) {
+        let outcome = recording.end(for: reason)
+        guard outcome != .other else { return }
+        hasBegun = true
+        raw.removeAll()
+        if case .rejected(let reason) = outcome {
+            recording.rejected.withPadding { intake.reject(reason, $0, to: &consumer) }
+        } else {
+            recording.view.withPadding { intake.payload($0, to: &consumer) }
+        }
     }
 
     // MARK: Tags
@@ -106,7 +135,9 @@ final class AppleHealthProtocol: StreamProtocol {
         _ byte: UInt8, _ intake: inout StreamIntake, _ consumer: inout some PayloadReceiver & ~Copyable
     ) {
         switch place {
-        case .outside(let matching): look(for: matching, byte)
+        case .outside(let matching):
+            recording.take(byte)
+            look(for: matching, byte)
         case .between: if byte == UInt8(ascii: "<") { beginTag() }
         case .tag(let quote):
             // No value has one as it is (XML 1.0, section 2.3): what came before has no end.
@@ -134,6 +165,7 @@ final class AppleHealthProtocol: StreamProtocol {
         guard matching + 1 == Self.beginning.count else { return }
         raw.removeAll()
         hasBegun = true
+        recording.giveUp()
         beginTag()
         Self.beginning.withByteView { tag.append($0[1..<$0.count]) }
     }
@@ -197,7 +229,7 @@ final class AppleHealthProtocol: StreamProtocol {
         if read.kind == .whole { finish(&intake, &consumer) }
     }
 
-    /// Whether an element is a reading. The records of correlations other than blood pressure are readings by
+    /// Whether an element is a reading. The records of correlations other than blood pressure and food are readings by
     /// themselves, and stand alone, too (the export's own DTD says so): they are duplicates then.
     private static func isKept(_ name: ByteView, _ read: XMLTag, _ bytes: ByteView) -> Bool {
         if name.equals(ByteView("Record")) || name.equals(ByteView("Workout")) { return true }
@@ -205,6 +237,7 @@ final class AppleHealthProtocol: StreamProtocol {
             return false
         }
         return bytes[type].equals(ByteView("HKCorrelationTypeIdentifierBloodPressure"))
+            || bytes[type].equals(ByteView("HKCorrelationTypeIdentifierFood"))
     }
 
     private func close(

@@ -12,6 +12,14 @@ protocol CompressedInput: AnyObject {
     func decompress(
         _ input: ByteView, from position: inout Int, to output: inout ByteWriter, room: Int
     ) throws(CompressionDamage)
+
+    /// Whether a file of an archive has ended, behind what was appended last, since this was last asked.
+    func takeFileEnd() -> Bool
+}
+
+extension CompressedInput {
+    /// There is one file.
+    func takeFileEnd() -> Bool { false }
 }
 
 /// Compressed data is damaged, or none of its kind.

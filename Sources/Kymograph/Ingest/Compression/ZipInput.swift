@@ -70,8 +70,18 @@ final class ZipInput: CompressedInput {
         while position < input.count || canGoOn, output.count < limit {
             let before = (position, output.count)
             try step(input, &position, &output, limit - output.count)
+            // What is behind it is another file's.
+            guard !fileHasEnded else { return }
             guard position != before.0 || output.count != before.1 || canGoOn else { return }
         }
+    }
+
+    /// Whether a file has ended and ``takeFileEnd()`` has not told it.
+    private var fileHasEnded = false
+
+    func takeFileEnd() -> Bool {
+        defer { fileHasEnded = false }
+        return fileHasEnded
     }
 
     /// Whether the next step may need no input: a deflated file whose end has not been asked for.
@@ -162,7 +172,7 @@ final class ZipInput: CompressedInput {
     private func end() throws(CompressionDamage) {
         guard header?.hasSizesBehind == false else { return state = .sizes }
         guard header?.checksum == checksum.value else { throw CompressionDamage() }
-        state = .header
+        (state, fileHasEnded) = (.header, true)
     }
 
     /// Reads the checksum and the sizes behind a file. Writers differ in whether sizes have 4 or 8 bytes, and in
@@ -182,7 +192,7 @@ final class ZipInput: CompressedInput {
         }
         guard let length else { throw CompressionDamage() }
         giveBack(from: start + 4 + 2 * length)
-        state = .header
+        (state, fileHasEnded) = (.header, true)
     }
 
     /// Passes over a record of the directory, or begins the next archive.

@@ -38,6 +38,7 @@ final class InflatingProtocol: StreamProtocol {
                 let isGoingOn = content.take(StreamPiece(chunk.view, keptCount: kept), &intake, to: &consumer)
                 guard isGoingOn else { return false }
             }
+            if input.takeFileEnd() { content.fileEnded(&intake, to: &consumer) }
             guard isDamaged else { continue }
             giveUp(piece.bytes[start..<piece.bytes.count], &intake, &consumer)
             return false

@@ -43,6 +43,10 @@ final class RecognisingProtocol: StreamProtocol {
         return content.take(StreamPiece(piece.bytes), &intake, to: &consumer)
     }
 
+    func fileEnded(_ intake: inout StreamIntake, to consumer: inout some PayloadReceiver & ~Copyable) {
+        content?.fileEnded(&intake, to: &consumer)
+    }
+
     func end(
         _ ending: StreamEnding, _ rest: ByteView, _ intake: inout StreamIntake,
         to consumer: inout some PayloadReceiver & ~Copyable

@@ -84,6 +84,16 @@ enum StreamDecoder {
         }
     }
 
+    /// Notes that a file of an archive has ended.
+    func fileEnded(_ intake: inout StreamIntake, to consumer: inout some PayloadReceiver & ~Copyable) {
+        switch self {
+        case .recognising(let recognising): recognising.fileEnded(&intake, to: &consumer)
+        case .custom(let custom): custom.fileEnded(&intake, to: &consumer)
+        case .lines, .frames, .capture, .documents, .table, .inflating, .requests, .acknowledged, .messages, .records:
+            break
+        }
+    }
+
     /// Hands on, or rejects, what is unfinished at the end.
     func end(
         _ ending: StreamEnding, _ rest: ByteView, _ intake: inout StreamIntake,

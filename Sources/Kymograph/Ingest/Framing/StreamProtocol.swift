@@ -19,6 +19,9 @@ public protocol StreamProtocol: AnyObject {
         _ piece: StreamPiece, _ intake: inout StreamIntake, to consumer: inout some PayloadReceiver & ~Copyable
     ) -> Bool
 
+    /// Notes that a file of an archive has ended, which is whole: more of the stream is another file. Default: ignored.
+    func fileEnded(_ intake: inout StreamIntake, to consumer: inout some PayloadReceiver & ~Copyable)
+
     /// Hands on, or rejects, what is unfinished at the end; `rest` is what was ``kept``.
     func end(
         _ ending: StreamEnding, _ rest: ByteView, _ intake: inout StreamIntake,
@@ -38,6 +41,8 @@ extension StreamProtocol {
     public var acknowledging: Acknowledging { .onRequest }
     /// Nothing.
     public var kept: ByteView { ByteView("") }
+    /// Ignored.
+    public func fileEnded(_ intake: inout StreamIntake, to consumer: inout some PayloadReceiver & ~Copyable) {}
     /// Never.
     public func hasExpired(after passed: Duration) -> Bool { false }
     /// Nothing.

@@ -7,7 +7,7 @@ import KymographCore
 /// recvmmsg wants message headers that point to each other and stay in place; they are built once and live here, apart
 /// from everything that reads datagrams, so that only this file handles their pointers.
 @safe
-struct DatagramBatch: ~Copyable {
+final class DatagramBatch {
     /// Datagrams per system call.
     static let size = 64
     /// Longest datagram; a UDP payload has at most 65,507 bytes, a Unix datagram may have more.
@@ -24,7 +24,7 @@ struct DatagramBatch: ~Copyable {
     private let controlLength = kymo_control_length()
 
     init() {
-        // Safe: this struct alone owns the blocks, and frees them in deinit.
+        // Safe: this object alone owns the blocks, and frees them in deinit.
         unsafe headers = .allocate(capacity: DatagramBatch.size)
         unsafe headers.initialize(repeating: kymo_mmsghdr(), count: DatagramBatch.size)
         unsafe vectors = .allocate(capacity: DatagramBatch.size)
@@ -36,7 +36,7 @@ struct DatagramBatch: ~Copyable {
     }
 
     deinit {
-        // Safe: allocated in init, and nothing outlives the struct.
+        // Safe: allocated in init, and nothing outlives the object.
         unsafe headers.deallocate()
         unsafe vectors.deallocate()
         unsafe control.deallocate()
@@ -55,8 +55,8 @@ struct DatagramBatch: ~Copyable {
     }
 
     /// Takes what waits in the socket, at most ``size`` datagrams. Returns how many, or a negative errno.
-    mutating func receive(_ descriptor: Int32) -> Int {
-        // Safe: the headers describe memory of this struct only.
+    func receive(_ descriptor: Int32) -> Int {
+        // Safe: the headers describe memory of this object only.
         unsafe Int(kymo_recvmmsg(descriptor, headers, UInt32(DatagramBatch.size), controlLength))
     }
 
@@ -72,7 +72,7 @@ struct DatagramBatch: ~Copyable {
 
     /// Decrypts, where it is, the datagram at `range` of message `index` by the key at `key` of `keys`. False when it
     /// is not as it was sealed: its bytes are then as they came.
-    mutating func open(_ range: Range<Int>, at index: Int, by keys: DatagramKeys, _ key: Int) -> Bool {
+    func open(_ range: Range<Int>, at index: Int, by keys: DatagramKeys, _ key: Int) -> Bool {
         precondition(index >= 0 && index < DatagramBatch.size)
         precondition(range.lowerBound >= 0 && range.upperBound <= DatagramBatch.maxBytes)
         // Safe: checked above, and nothing else reads the datagram meanwhile.

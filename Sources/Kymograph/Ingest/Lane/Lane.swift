@@ -114,7 +114,7 @@ package final class Lane: Sendable {
             }
             for source in sources { source.opened.waitForEnd() }
         }
-        var loop = LaneLoop(inbox, readiness: try Readiness(), holds: holds, live: live)
+        let loop = try LaneLoop(inbox, holds: holds, live: live)
         try loop.start(stopEvent: stopEvent)
         return try loop.run(&consumer)
     }

@@ -1,8 +1,8 @@
 import Glibc
 import KymographCore
 
-/// The open streams of a lane, and the memory they are read into.
-struct StreamTable: ~Copyable {
+/// The open streams of a lane, and the memory they are read into. Of the lane's thread.
+final class StreamTable {
     /// How reading a chunk ended.
     enum Outcome {
         /// Bytes were read, and more may wait.
@@ -24,18 +24,22 @@ struct StreamTable: ~Copyable {
     /// Bytes per read.
     static let chunkBytes = 262_144
 
+    private let sources: LaneSources
+    private let watch: LaneWatch
     private var memory: ReceiveMemory
     private var streams: [Stream?] = []
     private var counts: [Int: Int] = [:]
     private var hosts: [Host: Int] = [:]
 
-    /// Makes a table for streams whose payloads have at most `longestLine` bytes.
-    init(longestLine: Int) {
+    /// Makes a table for streams of `sources`, for which `watch` waits.
+    init(_ sources: LaneSources, _ watch: LaneWatch) {
+        (self.sources, self.watch) = (sources, watch)
+        let longestLine = sources.list.map(\.configuration.lineCap).max() ?? 0
         memory = ReceiveMemory(kept: longestLine + StreamPiece.mostHead, chunk: StreamTable.chunkBytes)
     }
 
     /// Makes room for payloads of at most `longestLine` bytes, too. Between batches nothing is in the memory.
-    mutating func makeRoom(longestLine: Int) {
+    func makeRoom(longestLine: Int) {
         guard longestLine + StreamPiece.mostHead > memory.chunkStart else { return }
         memory = ReceiveMemory(kept: longestLine + StreamPiece.mostHead, chunk: StreamTable.chunkBytes)
     }
@@ -52,8 +56,21 @@ struct StreamTable: ~Copyable {
     /// Open connections of the host `host` to source `source`.
     func connections(of source: Int, host: String) -> Int { hosts[Host(source: source, name: host), default: 0] }
 
+    /// Begins to read a stream; gives its slot.
+    @discardableResult
+    func open(_ stream: Stream) throws(SourceError) -> Int {
+        let slot = add(stream)
+        noteOpenStreams(of: stream.source)
+        try watch.watch(slot, stream.descriptor)
+        return slot
+    }
+
+    private func noteOpenStreams(of index: Int) {
+        sources[index].counters.note(openStreams: connections(of: index))
+    }
+
     /// Adds a stream; returns its slot.
-    mutating func open(_ stream: Stream) -> Int {
+    private func add(_ stream: Stream) -> Int {
         counts[stream.source, default: 0] += 1
         if let host = stream.peer?.host { hosts[Host(source: stream.source, name: host), default: 0] += 1 }
         if let free = streams.firstIndex(where: { $0 == nil }) {
@@ -65,13 +82,13 @@ struct StreamTable: ~Copyable {
     }
 
     /// Notes who the client of an open stream is, which was not known before.
-    mutating func name(_ stream: Stream, _ peer: Peer?) {
+    func name(_ stream: Stream, _ peer: Peer?) {
         stream.name(peer)
         if let host = peer?.host { hosts[Host(source: stream.source, name: host), default: 0] += 1 }
     }
 
     /// Closes the stream in `slot` and frees the slot.
-    mutating func close(_ slot: Int) {
+    func close(_ slot: Int) {
         guard let stream = streams[slot] else { return }
         counts[stream.source, default: 0] -= 1
         if let name = stream.peer?.host {
@@ -82,6 +99,7 @@ struct StreamTable: ~Copyable {
         stream.transport.end()
         stream.descriptor.close()
         streams[slot] = nil
+        noteOpenStreams(of: stream.source)
     }
 
     /// What the negative errno of a failed read means.
@@ -91,7 +109,7 @@ struct StreamTable: ~Copyable {
 
     /// Reads one chunk of `stream` and hands on its payloads by `decoder`. `broken` is what a failed read makes of the
     /// unfinished one.
-    mutating func readChunk(
+    func readChunk(
         _ stream: Stream, _ decoder: StreamDecoder, broken: StreamEnding, _ intake: inout StreamIntake,
         to consumer: inout some PayloadConsumer & ~Copyable
     ) -> Outcome {
@@ -115,7 +133,7 @@ struct StreamTable: ~Copyable {
     }
 
     /// Hands on what `decoder` has left for want of room for replies; false when the stream ends with it.
-    mutating func resume(
+    func resume(
         _ decoder: StreamDecoder, _ intake: inout StreamIntake, to consumer: inout some PayloadConsumer & ~Copyable
     ) -> Bool {
         let kept = memory.storeBeforeChunk(decoder.kept)
@@ -123,7 +141,7 @@ struct StreamTable: ~Copyable {
     }
 
     /// Gives up the unfinished payload of a stream, for `reason`.
-    mutating func abandon(
+    func abandon(
         _ decoder: StreamDecoder, _ reason: Rejection, _ intake: inout StreamIntake,
         to consumer: inout some PayloadConsumer & ~Copyable
     ) {

@@ -37,6 +37,8 @@ package struct EntryWriter: ~Copyable, Sendable {
     private let limits: BundleLimits
     let form: BundleForm
     let namesGateway: Bool
+    /// Whether samples may leave their Observations.
+    private let attaches: Bool
     var block: EntryBlockWriter
     private var size: BundleSize
     var scratch = ByteWriter(capacity: 256)
@@ -46,6 +48,8 @@ package struct EntryWriter: ~Copyable, Sendable {
     private var last = LastContent()
     /// Observations and other resources of readings so far.
     package internal(set) var contentCount = 0
+    /// Attachments of them in the block.
+    var attachmentCount = 0
 
     /// Where the content that was added last begins, and what it is known by.
     private struct LastContent {
@@ -53,6 +57,7 @@ package struct EntryWriter: ~Copyable, Sendable {
         var start = 0
         var entriesBefore = 0
         var contentsBefore = 0
+        var attachmentsBefore = 0
         /// Behind them.
         var ownStart = 0
         var ownNumber = 0
@@ -65,6 +70,7 @@ package struct EntryWriter: ~Copyable, Sendable {
     package init(_ encoder: consuming ObservationEncoder, limits: BundleLimits = BundleLimits()) {
         form = encoder.options.form
         namesGateway = encoder.options.namesGateway
+        attaches = encoder.options.attachOver > 0
         block = EntryBlockWriter(form: form)
         size = BundleSize(form: form, limit: limits.bytes)
         self.encoder = encoder
@@ -114,6 +120,7 @@ package struct EntryWriter: ~Copyable, Sendable {
     /// Appends the resource of `content`, by the variant in use and with references by identifier; false when there is
     /// none.
     mutating func describe(_ content: borrowing WindowContent, into writer: inout ByteWriter) -> Bool {
+        if attaches { encoder.attachments.begin(limit: nil) }
         let outcome = encoder.encode(content, into: &writer)
         _ = encoder.takeResource()
         if case .written = outcome { return true }
@@ -132,6 +139,7 @@ package struct EntryWriter: ~Copyable, Sendable {
         if let rejection = encoder.prepare(content) { return .skipped(rejection) }
         last.start = block.bytes.count
         (last.entriesBefore, last.contentsBefore) = (block.count, contentCount)
+        last.attachmentsBefore = attachmentCount
         last.digest = encoder.head.identity.id
         last.isRepeated = !claimIdentity()
         let parties = requireParties(of: content)
@@ -161,7 +169,7 @@ package struct EntryWriter: ~Copyable, Sendable {
     mutating func noteRepeated() { last.isRepeated = true }
 
     /// Entries of the bundle, or lines.
-    private var entriesOfBundle: Int { form.format == .ndjson ? contentCount : block.count }
+    private var entriesOfBundle: Int { form.format == .ndjson ? contentCount + attachmentCount : block.count }
 
     /// Completes the block; empty when nothing was added. One that is overfull ends before the last content, which
     /// ``begin(with:)`` must have next. Valid until then.
@@ -180,7 +188,7 @@ package struct EntryWriter: ~Copyable, Sendable {
         parties.beginBlock()
         identities.removeAll()
         size.reset()
-        contentCount = 0
+        (contentCount, attachmentCount) = (0, 0)
         last = LastContent()
     }
 
@@ -192,8 +200,9 @@ package struct EntryWriter: ~Copyable, Sendable {
     package mutating func begin(with content: borrowing WindowContent) {
         precondition(moved.count > 0, "nothing was set aside")
         let (number, contents, digest) = (last.ownNumber, contentCount - last.contentsBefore, last.digest)
+        let attachments = attachmentCount - last.attachmentsBefore
         reset()
-        (last.digest, contentCount) = (digest, contents)
+        (last.digest, contentCount, attachmentCount) = (digest, contents, attachments)
         _ = claimIdentity()
         let parties = requireParties(of: content)
         block.append(moved: moved.view, first: number, parties: parties)
@@ -215,9 +224,11 @@ package struct EntryWriter: ~Copyable, Sendable {
     private mutating func addObservation(_ content: borrowing WindowContent, _ parties: EntryParties) -> Int {
         block.begin()
         encoder.head.references.holes.begin(at: block.bodyStart)
+        if attaches { encoder.attachments.begin(limit: encoder.options.attachOver) }
         let condensed = encoder.write(content, references: .left, into: &block.bytes)
         endObservation(content, parties)
         contentCount += 1
+        if attaches { addAttachments(of: content, parties) }
         return condensed
     }
 

@@ -58,6 +58,11 @@ package struct ObservationOptions: Sendable {
     package var write: Write = .putByID
     /// What the output is made of.
     package var format: Format = .bundle
+    /// Most bytes of samples that an Observation has in one SampledData: those of a longer one go to a
+    /// DocumentReference. 0 where all stay.
+    package var attachOver = 0
+    /// What `Attachment.hash` is made with; nil to leave it out.
+    package var sha1: Digest160?
 
     /// The defaults.
     package init() {}

@@ -64,6 +64,15 @@ struct HeadWriter: ~Copyable, Sendable {
             isReference: references.isReference, times: &times.texts)
     }
 
+    /// Takes the identity of an attachment of the content's Observation: `name` is among the constants.
+    @inline(never)
+    mutating func takeIdentity(ofAttachment name: TableRange, _ content: borrowing WindowContent, _ program: TypeProgram)
+    {
+        identity.take(
+            content, program, name: constants.view(name.places), in: references.systems.resource.plain,
+            isReference: references.isReference, times: &times.texts)
+    }
+
     /// Writes the member `id`, if the resource `hasID`, with a comma before it; or leaves room for it.
     @inline(__always)
     mutating func writeID(_ hasID: Bool, _ writer: inout ByteWriter) {

@@ -20,6 +20,7 @@ package struct ObservationEncoder: ~Copyable, Sendable {
     private var series: SeriesWriter
     private var summaries: GlucoseSummaryWriter
     private var resources: ResourceWriter
+    var attachments: AttachmentWriter
     /// The member that says why an Observation without readings has no value: profiles demand one of both.
     private let absence: [UInt8]
 
@@ -37,6 +38,7 @@ package struct ObservationEncoder: ~Copyable, Sendable {
         series = SeriesWriter(options.version.seriesTiming)
         summaries = GlucoseSummaryWriter(programs.summaries, options.version)
         resources = ResourceWriter(programs.resources, programs.resourceSteps, options)
+        attachments = AttachmentWriter(programs.attachments, options)
         let member = JSONText.dataAbsentReason("unknown") + ","
         absence = Array((options.version == .stu3 ? CodeSystemNames.stu3(in: member) : member).utf8)
     }
@@ -168,6 +170,8 @@ package struct ObservationEncoder: ~Copyable, Sendable {
             case .range: values.writeRange(step, content, program, &writer)
             case .origin: writeOrigin(step, content, program, &writer)
             case .series: condensed += writeSeries(step, content, program, &writer)
+            case .attachableSeries: condensed += writeAttachable(step, content, program, &writer)
+            case .derivedFrom: writeDerivedFrom(content, program, &writer)
             case .gateway: head.references.writeGateway(&writer)
             case .guideStatus: head.writeGuideStatus(content, program, &writer)
             case .guideIdentifier:
@@ -209,7 +213,7 @@ package struct ObservationEncoder: ~Copyable, Sendable {
         series.writeOrigin(field, content, program, head.times.span, &writer)
     }
 
-    private mutating func writeSeries(
+    mutating func writeSeries(
         _ step: ProgramStep, _ content: borrowing WindowContent, _ program: TypeProgram, _ writer: inout ByteWriter
     ) -> Int {
         let field = values.field(step.field, of: program)

@@ -13,12 +13,14 @@ package struct ObservationPrograms: ~Copyable, Sendable {
     var resources: RawArray<ResourceProgram>
     var resourceSteps: RawArray<ResourceStep>
     var summaries: RawArray<GlucoseSummaryProgram>
+    var attachments: RawArray<AttachmentProgram>
 
     package init(
         constants: consuming ByteWriter, steps: consuming RawArray<ProgramStep>,
         fields: consuming RawArray<ProgramField>, types: consuming RawArray<TypeProgram>,
         tables: consuming ProgramTables, resources: consuming RawArray<ResourceProgram>,
-        resourceSteps: consuming RawArray<ResourceStep>, summaries: consuming RawArray<GlucoseSummaryProgram>
+        resourceSteps: consuming RawArray<ResourceStep>, summaries: consuming RawArray<GlucoseSummaryProgram>,
+        attachments: consuming RawArray<AttachmentProgram>
     ) {
         self.constants = constants
         self.steps = steps
@@ -28,5 +30,6 @@ package struct ObservationPrograms: ~Copyable, Sendable {
         self.resources = resources
         self.resourceSteps = resourceSteps
         self.summaries = summaries
+        self.attachments = attachments
     }
 }

@@ -16,6 +16,11 @@ package struct ProgramStep: BitwiseCopyable {
         case origin
         /// Period, factor, dimensions and data of a field's series.
         case series
+        /// The same of a series whose `data` may leave the Observation; the start is the number of its
+        /// ``AttachmentProgram``.
+        case attachableSeries
+        /// What an Observation says of data that have left it.
+        case derivedFrom
         /// The member that says when the last reading was received, in the reference's form.
         case referenceIssued
         /// The comparator, the second number of a pair, and what else a checked field holds.
@@ -161,6 +166,9 @@ package struct TypeProgram: BitwiseCopyable {
     /// SampledData counts from the start of effectivePeriod, so there must be one even for a single instant.
     package var needsPeriod = false
     package var effectiveForm = EffectiveForm.automatic
+    /// The ``AttachmentProgram``s of its series.
+    package var attachmentStart = 0
+    package var attachmentEnd = 0
     /// Whether what is complete is called `preliminary`.
     package var isPreliminary = false
 

@@ -8,6 +8,8 @@ package struct EntryRules: Sendable {
     package var sinks: [String]
     /// What a program decides behind them; nil for nothing.
     package var interceptor: (any EntryInterceptor)?
+    /// Is shown each block before sinks get it; the bytes are valid during the call. Nil for nothing.
+    package var watcher: (@Sendable (ByteView) -> Void)?
 
     /// `rules`, of these sources and sinks.
     package init(_ rules: [EntryRule] = [], sources: [(name: String, number: Int)] = [], sinks: [String] = []) {

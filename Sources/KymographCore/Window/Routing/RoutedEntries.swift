@@ -24,6 +24,8 @@ struct RoutedEntries: ~Copyable {
     /// Who gets what no filter decides.
     private var everyone: BundleRoute
     private var rules: EntryRuleDecider?
+    /// Is shown each block that has ended.
+    private var watcher: (@Sendable (ByteView) -> Void)?
     /// What blocks are written by, as far as somebody has told.
     private var types: [MeasurementType]
     private var templates: [FHIRTemplate?]
@@ -41,6 +43,7 @@ struct RoutedEntries: ~Copyable {
     /// Decides by `rules` from here on. All blocks must have ended: what is in them was decided by others.
     mutating func adopt(_ rules: EntryRules, types: [MeasurementType], templates: [FHIRTemplate?]) {
         (self.types, self.templates) = (types, templates)
+        watcher = rules.watcher
         self.rules = EntryRuleDecider(rules, types: types, templates: templates)
         // Variants of templates are those of former rules.
         for index in 0..<blocks.count { blocks[index].writer.adopt(types: types, templates: templates) }
@@ -165,9 +168,14 @@ struct RoutedEntries: ~Copyable {
         places.removeAll(keepingCapacity: true)
         for index in 0..<blocks.count {
             let bytes = blocks[index].writer.finish()
-            if bytes.count > 0 { ended(blocks[index].route, bytes) }
+            if bytes.count > 0 { hand(bytes, blocks[index].route, to: ended) }
             blocks[index].writer.reset()
         }
+    }
+
+    private func hand(_ bytes: ByteView, _ route: BundleRoute, to ended: (BundleRoute, ByteView) -> Void) {
+        watcher?(bytes)
+        ended(route, bytes)
     }
 
     /// As ``finish(_:)``; the block at `place` ends before `content`, with which its next one begins.
@@ -180,7 +188,7 @@ struct RoutedEntries: ~Copyable {
         for index in 0..<blocks.count {
             let isOverfull = index == place
             let bytes = blocks[index].writer.finish(isOverfull: isOverfull)
-            if bytes.count > 0 { ended(blocks[index].route, bytes) }
+            if bytes.count > 0 { hand(bytes, blocks[index].route, to: ended) }
             isOverfull ? blocks[index].writer.begin(with: content) : blocks[index].writer.reset()
         }
     }

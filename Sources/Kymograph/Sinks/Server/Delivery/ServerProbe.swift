@@ -63,10 +63,7 @@ final class ServerProbe {
         let found = response.status == 200 ? ServerCapabilities(JSONNode.answer(response.body)) : nil
         guard let found else {
             let cause: DeliveryTrouble.Cause = response.status == 403 ? .credentialsRefused : .unfit
-            return refuse(
-                cause,
-                "\(settings.base)/metadata gives no CapabilityStatement (status \(response.status)): is it the base "
-                    + "URL of a FHIR server?")
+            return refuse(cause, Self.unfitness(of: response, settings.base))
         }
         if let reason = found.refusal(of: settings.version, base: settings.base) { return refuse(.unfit, reason) }
         if settings.deletesEmptied, let reason = found.refusalToDelete(base: settings.base) {
@@ -75,6 +72,20 @@ final class ServerProbe {
         let updatesByID = BundleEncoder(settings, found).updatesByID("Observation")
         channel.judge(unfit: nil)
         phase = .ready(found, verdict: found.verdict(base: settings.base, updatesByID: updatesByID))
+    }
+
+    /// Why `response` is none of a FHIR server: mostly a page for people, or the way to one.
+    private static func unfitness(of response: HTTPResponse, _ base: String) -> String {
+        let what = "\(base)/metadata gives no CapabilityStatement"
+        if (300..<400).contains(response.status), let place = response.header("Location") {
+            // What follows may have what a login needs.
+            let target = place.prefix { $0 != "?" && $0 != "#" }.prefix(200)
+            return "\(what) (status \(response.status)): it leads to \(target), and redirects are not followed; name "
+                + "the base URL of the FHIR server itself"
+        }
+        let isPage = response.header("Content-Type")?.lowercased().hasPrefix("text/html") == true
+        return "\(what) (status \(response.status)\(isPage ? ", a page of HTML" : "")): is it the base URL of a FHIR "
+            + "server?"
     }
 
     private func refuse(_ cause: DeliveryTrouble.Cause, _ reason: String) {

@@ -1,0 +1,273 @@
+// Live: what each series sends, a minute of it, as many as a screen has room for. Only what is seen is drawn.
+
+import {h, replace, visible} from "../dom.js";
+import {get} from "../api.js";
+import {age, clock, count, counted} from "../format.js";
+import {row, number, table, useStyles} from "./subject.js";
+
+/** Seconds that a line has, series that are shown, and the least size of a cell. */
+const [minute, most, least] = [60, 1000, {width: 168, height: 52}];
+
+export default {
+  open(context) {
+    useStyles();
+    return new LivePage(context).begin();
+  },
+};
+
+/** What one series has sent: a value for each second, NaN where none came. */
+class Series {
+  constructor(number) {
+    Object.assign(this, {number, values: new Float64Array(minute).fill(NaN), seen: 0, first: 0, last: 0, type: "", device: "", text: ""});
+  }
+
+  take(slot, time, count, value) {
+    this.values[slot] = value ?? NaN;
+    if (value !== null) this.text = String(value);
+    if (this.seen === 0) this.first = time;
+    this.last = time;
+    this.seen += 1;
+  }
+
+  /** Seconds between two of its readings, as far as it is known. */
+  get interval() { return this.seen > 2 ? Math.max(1, (this.last - this.first) / (this.seen - 1)) : Infinity; }
+  isQuiet(time) { return time - this.last > Math.max(5, 3 * this.interval); }
+}
+
+class LivePage {
+  constructor(context) {
+    Object.assign(this, context, {all: new Map(), shown: [], slot: 0, time: 0, after: null, isCut: false, place: -1});
+    this.summary = h("p", {class: "soft", role: "status"});
+    this.said = h("p", {class: "soft small", role: "status"});
+    this.canvas = h("canvas", {tabindex: "0", role: "slider", "data-key": "wall", "aria-valuemin": 0, "aria-valuemax": 0, "aria-valuenow": 0,
+      "aria-label": "Series: choose one with the arrow keys, and Enter for its timeline", "aria-valuetext": "none",
+      onclick: (event) => this.pick(event), onkeydown: (event) => this.key(event), onmousemove: (event) => this.say(this.at(event))});
+    this.wall = h("div", {class: "wall"}, this.canvas);
+    this.rows = h("div");
+    this.details = h("details", {ontoggle: () => this.list()}, h("summary", {"data-key": "table"}, "As a table"), this.rows);
+  }
+
+  async begin() {
+    const draw = () => this.draw();
+    addEventListener("scroll", draw, {passive: true, signal: this.signal});
+    addEventListener("resize", draw, {passive: true, signal: this.signal});
+    matchMedia("(prefers-color-scheme: dark)").addEventListener("change", draw, {signal: this.signal});
+    this.signal.addEventListener("abort", () => clearTimeout(this.timer));
+    await this.load();
+    this.again();
+  }
+
+  again() {
+    if (this.signal.aborted) return;
+    this.timer = setTimeout(async () => {
+      // Nobody looks at a hidden page; that nothing answers the shell says.
+      if (!document.hidden) await this.load().catch(() => {});
+      this.again();
+    }, 1000);
+  }
+
+  async load() {
+    const {slices} = await get("wall", {after: this.after}, this.signal);
+    for (const slice of slices) this.take(slice);
+    const unknown = this.shown.filter((one) => !one.device).map((one) => one.number);
+    if (unknown.length > 0) {
+      for (const {number, type, device} of (await get("wall/names", {of: unknown.join()}, this.signal)).series) {
+        Object.assign(this.all.get(number) ?? {}, {type, device, label: ""});
+      }
+    }
+    this.show();
+  }
+
+  take({id, time, readings, isPartial}) {
+    this.after = id;
+    this.slot = (this.slot + 1) % minute;
+    this.time = time;
+    this.isPartial = isPartial ?? false;
+    for (const one of this.all.values()) one.values[this.slot] = NaN;
+    for (const [number, count, , value] of readings) {
+      let one = this.all.get(number);
+      if (!one) {
+        if (this.all.size === most) { this.isCut = true; continue; }
+        this.all.set(number, one = new Series(number));
+        this.shown.push(one);
+      }
+      one.take(this.slot, time, count, value);
+    }
+    this.shown.sort((one, other) => one.number - other.number);
+  }
+
+  show() {
+    if (this.all.size === 0) {
+      this.isShown = false;
+      return this.view.empty("Nothing is being sent", "Each device that sends is shown here, as its readings come.");
+    }
+    if (!this.isShown) this.view.loaded(this.summary, this.wall, this.said, this.details);
+    this.isShown = true;
+    const quiet = this.shown.filter((one) => one.isQuiet(this.time)).length;
+    const text = `${counted(this.shown.length, "series", "series")}, a minute of each; `
+      + (quiet ? `◔ ${count(quiet)} ${quiet === 1 ? "has" : "have"} stopped` : "✓ all send as usual");
+    if (this.summary.textContent !== text) this.summary.textContent = text;
+    this.canvas.setAttribute("aria-valuemax", this.shown.length - 1);
+    const cut = [this.isCut && `Only ${count(most)} series are shown.`,
+      this.isPartial && "More came in the last second than is looked at: the newest are shown."].filter(Boolean);
+    cut.length ? this.view.partial(cut.join(" ")) : this.view.fresh();
+    this.draw();
+    if (this.place >= 0) this.say(this.place);
+  }
+
+  // MARK: Drawing
+
+  get layout() {
+    const width = this.wall.clientWidth;
+    const columns = Math.max(1, Math.floor(width / least.width));
+    return {width, columns, cell: width / columns, rows: Math.ceil(this.shown.length / columns)};
+  }
+
+  draw() {
+    cancelAnimationFrame(this.frame);
+    if (this.isShown && !this.signal.aborted) this.frame = requestAnimationFrame(() => this.paint());
+  }
+
+  paint() {
+    const {width, columns, cell, rows} = this.layout;
+    const top = this.wall.getBoundingClientRect().top;
+    const first = Math.min(rows - 1, Math.max(0, Math.floor(-top / least.height)));
+    const some = Math.min(rows - first, Math.ceil(innerHeight / least.height) + 1);
+    const scale = devicePixelRatio || 1;
+    this.wall.style.height = `${rows * least.height}px`;
+    const [across, down] = [Math.round(width * scale), Math.round(some * least.height * scale)];
+    if (this.canvas.width !== across || this.canvas.height !== down) {
+      Object.assign(this.canvas, {width: across, height: down});
+      Object.assign(this.canvas.style, {width: `${width}px`, height: `${some * least.height}px`});
+    }
+    this.canvas.style.top = `${first * least.height}px`;
+    const pen = this.canvas.getContext("2d");
+    pen.setTransform(scale, 0, 0, scale, 0, 0);
+    const style = getComputedStyle(document.documentElement);
+    const colour = (name) => style.getPropertyValue(name).trim();
+    const colours = {ground: colour("--surface"), ink: colour("--ink"), soft: colour("--soft"), line: colour("--accent"), late: colour("--late")};
+    pen.fillStyle = colours.ground;
+    pen.fillRect(0, 0, width, some * least.height);
+    const shown = this.shown.slice(first * columns, (first + some) * columns);
+    const each = (body) => shown.forEach((one, place) => body(one, (place % columns) * cell, Math.floor(place / columns) * least.height));
+    this.lines(pen, each, cell, colours);
+    this.words(pen, each, cell, colours);
+    if (this.place < 0) return;
+    const chosen = this.place - first * columns;
+    pen.lineWidth = 2;
+    pen.strokeStyle = colours.line;
+    pen.strokeRect((chosen % columns) * cell + 1, Math.floor(chosen / columns) * least.height + 1, cell - 2, least.height - 2);
+  }
+
+  /** Those that send in one path, and those that have stopped in another, dashed. */
+  lines(pen, each, cell, colours) {
+    for (const isQuiet of [false, true]) {
+      pen.beginPath();
+      each((one, x, y) => { if (one.isQuiet(this.time) === isQuiet) this.line(pen, one, x + 8, y + 22, cell - 16, least.height - 28); });
+      pen.lineWidth = 1.5;
+      pen.setLineDash(isQuiet ? [3, 2] : []);
+      pen.strokeStyle = isQuiet ? colours.late : colours.line;
+      pen.stroke();
+    }
+    pen.setLineDash([]);
+  }
+
+  line(pen, one, left, top, width, height) {
+    let [low, high] = [Infinity, -Infinity];
+    for (const value of one.values) {
+      if (value < low) low = value;
+      if (value > high) high = value;
+    }
+    if (low === Infinity) return;
+    const span = high - low || 1;
+    const room = 1.5 * (Number.isFinite(one.interval) ? one.interval : 1) + 1;
+    let former = -Infinity;
+    for (let step = 0; step < minute; step++) {
+      const value = one.values[(this.slot + 1 + step) % minute];
+      if (Number.isNaN(value)) continue;
+      const [x, y] = [left + step / (minute - 1) * width, top + height - (high === low ? 0.5 : (value - low) / span) * height];
+      // A gap is a gap.
+      if (step - former <= room) pen.lineTo(x, y);
+      else { pen.moveTo(x - 1, y); pen.lineTo(x, y); }
+      former = step;
+    }
+  }
+
+  words(pen, each, cell, colours) {
+    pen.textBaseline = "top";
+    const draw = (isBold, colour, body) => {
+      pen.font = `${isBold ? "600 " : ""}12px system-ui, sans-serif`;
+      pen.fillStyle = colour;
+      each(body);
+    };
+    draw(false, colours.soft, (one, x, y) => pen.fillText(this.label(pen, one, cell - 76), x + 8, y + 5));
+    pen.textAlign = "right";
+    draw(true, colours.ink, (one, x, y) => one.isQuiet(this.time) || pen.fillText(one.text, x + cell - 8, y + 5, 56));
+    draw(true, colours.late, (one, x, y) => one.isQuiet(this.time) && pen.fillText(`◔ ${age(this.time - one.last)}`, x + cell - 8, y + 5, 60));
+    pen.textAlign = "left";
+  }
+
+  /** The type, cut where it has no room, and what stands for the device. */
+  label(pen, one, width) {
+    if (one.label && one.labelled === width) return one.label;
+    const device = visible(one.device.replace("masked-", ""));
+    let type = one.type;
+    while (type.length > 1 && pen.measureText(`${type} ${device}`).width > width) type = `${type.replace("…", "").slice(0, -1)}…`;
+    one.labelled = width;
+    return one.label = `${type} ${device}`;
+  }
+
+  // MARK: Choosing
+
+  at(event) {
+    const {columns, cell} = this.layout;
+    const box = this.wall.getBoundingClientRect();
+    const place = Math.floor((event.clientY - box.top) / least.height) * columns + Math.min(columns - 1, Math.floor((event.clientX - box.left) / cell));
+    return place < this.shown.length ? place : -1;
+  }
+
+  text(place) {
+    const one = this.shown[place];
+    return one ? `${visible(one.device)} ${one.type}: ${one.isQuiet(this.time) ? `nothing for ${age(this.time - one.last)}` : one.text || "no number"}` : "";
+  }
+
+  say(place) {
+    const text = this.text(place);
+    if (this.said.textContent !== text) this.said.textContent = text;
+    this.canvas.setAttribute("aria-valuenow", Math.max(0, place));
+    this.canvas.setAttribute("aria-valuetext", text || "none");
+  }
+
+  pick(event) { this.goTo(this.at(event)); }
+
+  goTo(place) {
+    const one = this.shown[place];
+    if (one) this.go("timeline", {of: one.number, bucket: "1min"});
+  }
+
+  key(event) {
+    const {columns} = this.layout;
+    const steps = {ArrowLeft: -1, ArrowRight: 1, ArrowUp: -columns, ArrowDown: columns, Home: -Infinity, End: Infinity};
+    if (event.key in steps) {
+      const next = this.place < 0 ? 0 : this.place + steps[event.key];
+      this.place = Math.min(this.shown.length - 1, Math.max(0, next));
+      const top = this.wall.getBoundingClientRect().top + Math.floor(this.place / columns) * least.height;
+      if (top < 72 || top + least.height > innerHeight) scrollBy(0, top - innerHeight / 2);
+      this.say(this.place);
+      this.draw();
+    } else if (event.key === "Enter" || event.key === " ") {
+      this.goTo(Math.max(0, this.place));
+    } else {
+      return;
+    }
+    event.preventDefault();
+  }
+
+  /** The same as a table, of the moment when it was opened. */
+  list() {
+    if (!this.details.open) return replace(this.rows);
+    replace(this.rows, table(`Series at ${clock(new Date(this.time * 1000))} UTC`, ["Device", "Type", "#Value", "#Last came"], this.shown.map((one) => row(
+      h("a", {href: `#/timeline?of=${one.number}&bucket=1min`}, visible(one.device)), one.type, number(one.text || "–"),
+      number(`${age(this.time - one.last)} ago`)))));
+  }
+}

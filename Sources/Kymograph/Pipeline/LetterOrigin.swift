@@ -1,0 +1,51 @@
+import KymographCore
+
+extension PipelineSettings {
+    /// The source that is certainly the one that `letter` came from, by what the letter has of it: its name, which is
+    /// the address of a source that states none. Who has that address by now, and another name, is another source.
+    package func origin(of letter: StoredLetter) -> Source? {
+        let named = listeningSources.filter { $0.isNamed(letter.source) }
+        return named.count == 1 ? named[0] : nil
+    }
+
+    /// Why the bytes of `letter`, sent to where its name says, could come to another source than its own; nil when they
+    /// cannot. Whose readings are is a matter of the source: its mappings, peers, tags and patients.
+    package func misdirection(of letter: StoredLetter) -> String? {
+        guard let origin = origin(of: letter) else { return StoredLetter.strayText(letter.source) }
+        guard let own = (origin.configuration.address as? any RoutedSource)?.route else { return nil }
+        let named = (kinds.address(named: letter.source) as? any RoutedSource)?.route
+        if let named, named != own {
+            return "\(letter.source) is the name of a source that listens elsewhere by now: stop the instance, and "
+                + "replay then"
+        }
+        let other = listeningSources.first { other in
+            let route = (other.configuration.address as? any RoutedSource)?.route
+            return !other.isNamed(letter.source) && route.map(own.isNearer) ?? false
+        }
+        return other.map {
+            "\($0.name) has the port of \(letter.source), too, and might get it: stop the instance, and replay then"
+        }
+    }
+}
+
+extension StoredLetter {
+    /// Why a letter of `source` is left, where no source is called that.
+    package static func strayText(_ source: String) -> String {
+        "it came from \(source), and no source is called that here; one that has its address by now may be another's: "
+            + "give the source that it belongs to this name in the configuration, and replay then"
+    }
+}
+
+extension SourceRoute {
+    /// Whether what is sent to this address may come to `other`, which is more particular.
+    fileprivate func isNearer(_ other: SourceRoute) -> Bool {
+        switch (self, other) {
+        case (.udp(let own), .udp(let other)), (.tcp(let own), .tcp(let other)):
+            own.port == other.port && ["0.0.0.0", "::", ""].contains(own.host)
+        case (.unixStream(let own), .unixStream(let other)), (.unixSeqpacket(let own), .unixSeqpacket(let other)),
+            (.unixDatagram(let own), .unixDatagram(let other)):
+            own == other
+        case (.udp, _), (.tcp, _), (.unixStream, _), (.unixSeqpacket, _), (.unixDatagram, _): false
+        }
+    }
+}

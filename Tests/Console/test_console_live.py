@@ -1,0 +1,125 @@
+"""What each series sends, as it comes, in a real browser."""
+
+import threading
+import time
+import unittest
+
+from console_testing import ConsoleTestCase, Instance, reading, wait_until
+
+DEVICES = 30
+#: Whether something is drawn in a canvas besides its ground.
+DRAWN = """() => {
+    const canvas = document.querySelector('.wall canvas');
+    const pixels = new Uint32Array(canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height).data.buffer);
+    return pixels.some((pixel) => pixel !== pixels[0]);
+}"""
+
+
+def answer(first, count, second):
+    """What a page gets of a second in which `count` series have sent."""
+    return {"slices": [{"id": second, "time": 1_780_000_000 + second,
+                        "readings": [[number, 1, (1_780_000_000 + second) * 1000, 60 + number % 40] for number in
+                                     range(first, first + count)]}]}
+
+
+class LiveTests(ConsoleTestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.instance = Instance()
+        cls.devices = DEVICES
+        cls.ended = threading.Event()
+        cls.sender = threading.Thread(target=cls.send, daemon=True)
+        cls.sender.start()
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.ended.set()
+        cls.sender.join()
+        cls.instance.kill()
+
+    @classmethod
+    def send(cls):
+        """Sends a reading of each device each second."""
+        while not cls.ended.wait(max(0, 1 - time.time() % 1)):
+            cls.instance.send(*[reading(f"bed-{number}", 60 + number) for number in range(cls.devices)])
+
+    def summary(self, page):
+        return page.locator("main .content p").first.inner_text()
+
+    def texts(self, page):
+        """What is said of each series, by the arrow keys."""
+        canvas = page.locator("canvas")
+        page.keyboard.press("Home")
+        texts = []
+        for number in range(DEVICES):
+            self.assertEqual(canvas.get_attribute("aria-valuenow"), str(number))
+            texts.append(canvas.get_attribute("aria-valuetext"))
+            page.keyboard.press("ArrowRight")
+        return texts
+
+    def answering(self, page, answers):
+        """A page whose second after second is what `answers` gives."""
+        page.route("**/console/api/wall*", lambda route: route.fulfill(json=answers()))
+        page.route("**/console/api/wall/names*", lambda route: route.fulfill(json={"series": [
+            {"number": int(number), "type": "heartRate", "device": f"masked-{number}"}
+            for number in route.request.url.split("of=")[1].replace("%2C", ",").split(",")]}))
+
+    def test_what_comes_is_drawn_and_leads_to_its_timeline(self):
+        page = self.logged_in(self.instance, path="live")
+        self.wait_state(page, "loaded")
+        wait_until(lambda: self.summary(page).startswith(f"{DEVICES} series"), what=f"{DEVICES} series")
+        self.assertTrue(page.evaluate(DRAWN))
+        self.assertNotIn("bed-", page.content())
+        canvas = page.locator("canvas")
+        canvas.focus()
+        texts = self.texts(page)
+        self.assertTrue(all(text.startswith("masked-") for text in texts), texts)
+        self.assertEqual(sorted(int(text.split(" heartRate: ")[1]) for text in texts), list(range(60, 60 + DEVICES)))
+        page.locator("summary").press("Enter")
+        self.assertEqual(page.locator("tbody tr").count(), DEVICES)
+        canvas.press("Enter")
+        page.wait_for_selector('section[data-page="timeline"] .buckets')
+
+    def test_one_that_stops_is_told(self):
+        page = self.logged_in(self.instance, path="live")
+        wait_until(lambda: self.summary(page).endswith("all send as usual"), what="a rhythm")
+        page.wait_for_timeout(3_500)
+        type(self).devices = DEVICES - 2
+        self.addCleanup(setattr, type(self), "devices", DEVICES)
+        wait_until(lambda: self.summary(page).endswith("2 have stopped"), what="silence")
+        page.focus("canvas")
+        self.assertEqual(len([text for text in self.texts(page) if ": nothing for " in text]), 2)
+        type(self).devices = DEVICES
+        wait_until(lambda: self.summary(page).endswith("all send as usual"), what="readings")
+
+    def test_nothing_is_sent(self):
+        instance = self.start()
+        page = self.logged_in(instance, path="live")
+        self.wait_state(page, "empty")
+        instance.send(reading("watch-1"))
+        self.wait_state(page, "loaded")
+
+    def test_of_more_than_1_000_series_that_is_told_and_only_what_is_seen_is_drawn(self):
+        page = self.logged_in(self.instance)
+        seconds = iter(range(1, 1_000))
+        self.answering(page, lambda: answer(0, 1_001, next(seconds)))
+        self.go(page, "live")
+        self.wait_state(page, "partial")
+        self.assertIn("Only 1,000 series are shown", page.locator("main .notice").first.inner_text())
+        sizes = page.evaluate("[document.querySelector('.wall').clientHeight, document.querySelector('canvas').clientHeight]")
+        self.assertGreater(sizes[0], 5_000)
+        self.assertLess(sizes[1], 1_200)
+        page.evaluate("scrollTo(0, 4000)")
+        page.wait_for_timeout(300)
+        self.assertTrue(page.evaluate(DRAWN))
+        self.assertLess(abs(page.evaluate("document.querySelector('canvas').getBoundingClientRect().top")), 60)
+        page.focus("canvas")
+        page.keyboard.press("End")
+        self.assertIn("masked-999 ", page.locator("canvas").get_attribute("aria-valuetext"))
+        page.wait_for_timeout(300)
+        # What is chosen is seen.
+        self.assertGreater(page.evaluate("scrollY"), 5_000)
+
+
+if __name__ == "__main__":
+    unittest.main()
