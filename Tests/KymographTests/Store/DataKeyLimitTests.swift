@@ -48,6 +48,16 @@ import Testing
         try KeyList(in: seal.directory, key()).entries
     }
 
+    /// The next chunk; nil when no more may be sealed.
+    private func chunk(_ sealer: inout ChunkSealer, _ text: String) -> [UInt8]? {
+        Array(text.utf8).withByteView { sealer.chunk($0) }
+    }
+
+    private func sealed(_ sealer: inout ChunkSealer, _ text: String) throws -> [UInt8] {
+        guard let chunk = chunk(&sealer, text) else { throw SealError(message: "nothing more is sealed") }
+        return chunk
+    }
+
     /// What stands beside a chunk that is not the first of its file.
     private func trailer(_ chunk: [UInt8]) -> (nonce: [UInt8], key: Int) {
         let number = chunk[36..<40].reversed().reduce(0) { $0 << 8 | Int($1) }
@@ -60,15 +70,16 @@ import Testing
         let seal = try seal("data", used: [Self.most - StoreSeal.firstStep])
         var sealer = try ChunkSealer(seal, .grows)
         var file = [UInt8]()
-        #expect(sealer.chunk(ByteView("before")) == nil, "nothing before it is in the list")
+        let early = chunk(&sealer, "before")
+        #expect(early == nil, "nothing before it is in the list")
         try seal.reserve(10)
         #expect(try entries(seal).map(\.used) == [Self.most])
-        file += try #require(sealer.chunk(ByteView("first")))
+        file += try sealed(&sealer, "first")
         try seal.reserve(StoreSeal.firstStep + 1)
         var counts: [Int: Int64] = [:]
         var nonces: Set<[UInt8]> = []
         var messages: Int64 = 0
-        while let chunk = sealer.chunk(ByteView("again")) {
+        while let chunk = chunk(&sealer, "again") {
             let (nonce, key) = trailer(chunk)
             counts[key, default: 0] += 1
             nonces.insert(nonce)
@@ -91,12 +102,13 @@ import Testing
         let seal = try seal("data", used: Array(repeating: Self.most, count: 111) + [Self.most - StoreSeal.firstStep])
         try seal.reserve(1)
         var sealer = try ChunkSealer(seal, .grows)
-        Files.write(try #require(sealer.chunk(ByteView("the last"))), to: folder.file("file"))
+        Files.write(try sealed(&sealer, "the last"), to: folder.file("file"))
         let list = Files.read(KeyList.path(in: seal.directory))
         let error = #expect(throws: SealError.self) { try seal.reserve(StoreSeal.firstStep + 1) }
         #expect(error?.message.contains("there can be no more") ?? false)
-        for _ in 1..<StoreSeal.firstStep { _ = sealer.chunk(ByteView("")) }
-        #expect(sealer.chunk(ByteView("more")) == nil)
+        for _ in 1..<StoreSeal.firstStep { _ = chunk(&sealer, "") }
+        let more = chunk(&sealer, "more")
+        #expect(more == nil)
         #expect(Files.read(KeyList.path(in: seal.directory)) == list)
         var opened: [UInt8] = []
         try SealedFile.decrypt(folder.file("file"), seal) { opened += $0 }
@@ -120,7 +132,7 @@ import Testing
         #expect(wrapped[0] != wrapped[1] && one.store != other.store)
         try one.reserve(1)
         var sealer = try ChunkSealer(one, .grows)
-        Files.write(try #require(sealer.chunk(ByteView("of one"))), to: folder.file("file"))
+        Files.write(try sealed(&sealer, "of one"), to: folder.file("file"))
         let error = #expect(throws: SealError.self) { try SealedFile.decrypt(folder.file("file"), other) { _ in } }
         #expect(error?.message.contains("another store") ?? false, "\(error?.message ?? "")")
     }
@@ -135,8 +147,8 @@ import Testing
         for seal in [one, copy] {
             try seal.reserve(2_001)
             var sealer = try ChunkSealer(seal, .grows)
-            _ = sealer.chunk(ByteView("head"))
-            for _ in 0..<2_000 { nonces.insert(trailer(try #require(sealer.chunk(ByteView("the same")))).nonce) }
+            _ = chunk(&sealer, "head")
+            for _ in 0..<2_000 { nonces.insert(trailer(try sealed(&sealer, "the same")).nonce) }
         }
         #expect(try entries(one).map(\.wrapped) == entries(copy).map(\.wrapped) && nonces.count == 4_000)
     }
