@@ -122,6 +122,7 @@ test: build test-build .venv/ready ## Run all tests
 	$(KYMO_PYTHON) -B -m unittest discover -s Tests/Bridges
 	$(KYMO_PYTHON) -B -m unittest discover -s Tests/Console
 	$(KYMO_PYTHON) -B -m unittest discover -s Tests/Soak
+	$(KYMO_PYTHON) -B -m unittest discover -s Tests/Simulation
 
 .PHONY: console-test
 console-test: build test-build .venv/ready ## Run all tests of the console in a real Chromium (ONLY=StatesTests: those)
@@ -151,6 +152,13 @@ SEED ?= 1
 .PHONY: soak
 soak: $(if $(BINARY),,build) .venv/ready ## Run kymo for H hours (24) by all doors, while settings, servers, keys and clocks change
 	$(KYMO_PYTHON) -B Tests/Soak/soak.py $(or $(BINARY),$(KYMO)) --hours $(H) --seed $(SEED)
+
+# Seeds from SEED on. BINARY=FILE runs that one, and nothing is built.
+SEEDS ?= 1000
+
+.PHONY: simulation
+simulation: $(if $(BINARY),,build) .venv/ready ## Run kymo in a simulated world with faults, for SEEDS seeds (1000) from SEED on
+	$(KYMO_PYTHON) -B Tests/Simulation/simulate.py $(or $(BINARY),$(KYMO)) --seeds $(SEEDS) --seed $(SEED)
 
 # libFuzzer without its main, of the compiler's own clang: nothing else has the same version.
 LIBFUZZER = $(shell "$$(dirname "$$(realpath "$$(command -v swiftc)")")/clang" \
