@@ -55,7 +55,7 @@ import Testing
             watch.noteReading()
             #expect(change(&watch) == nil)
         }
-        Files.removeAll(folder.file("conf.d/b.yaml"))
+        CommandSupport.Files.removeAll(folder.file("conf.d/b.yaml"))
         #expect(change(&watch) != nil)
     }
 
