@@ -49,7 +49,7 @@ struct AllowedImports {
             Map/Values: Memory Model Decode Map/Units Map/Template
             Map: Memory Model Reading Decode GATT HL7 Map/JSONPath Map/JMESPath Map/Compatibility Map/Template
                 Map/Program FastPath FHIR/Template Map/Values
-            Patients: Memory Model
+            Patients: Memory Model Reading
             Rules: Memory Model Reading Decode Map/JSONPath Map/JMESPath Map
             Lane: Memory Model Reading Decode Ring GATT Map/Program Map Patients Rules
             Window/Blocks: Memory Model Reading

@@ -42,9 +42,9 @@ public struct EngineConfiguration: Sendable {
     public var readingHook: (any ReadingHook)?
     /// Decides on each resource behind the rules of the text; nil for nothing.
     public var entryHook: (any EntryHook)?
-    /// Gets the resources of each batch together, before any sink gets them and before a store has them: a batch is what
-    /// one bundle of files holds, `output.maxEntries` entries at most. It changes nothing; ``entryHook`` decides, on one
-    /// resource at a time. After a crash, resources that no sink has got come again, perhaps in other batches.
+    /// Gets the resources of each batch together, before any sink gets them and before a store has them: a batch is
+    /// what one bundle of files holds, `output.maxEntries` entries at most. It changes nothing; ``entryHook`` decides,
+    /// on one resource at a time. After a crash, resources that no sink has got come again, perhaps in other batches.
     ///
     /// Called on the threads of shards, several at once, and never by ``callbackQueue``: until it returns, the batch
     /// waits, and so do the windows of that shard.
@@ -57,14 +57,14 @@ public struct EngineConfiguration: Sendable {
     public var callbackQueue: (@Sendable (@escaping @Sendable () -> Void) -> Void)?
     /// Gets every reading that is rejected, of whatever source; see ``RejectedPayload`` for when.
     ///
-    /// Called on the thread of the lane or shard that rejects, several at once, unless there is a ``callbackQueue``. One
-    /// that blocks holds up that thread, and in the end whoever sends: hand on what takes long.
+    /// Called on the thread of the lane or shard that rejects, several at once, unless there is a ``callbackQueue``.
+    /// One that blocks holds up that thread, and in the end whoever sends: hand on what takes long.
     public var onRejection: (@Sendable (RejectedPayload) -> Void)?
     /// Gets what FHIR servers have stored or refused, once the store has noted it. After a crash, some comes again or
     /// not at all: it is for information, and the store has the truth.
     ///
-    /// Called on the thread that commits, one call at a time, unless there is a ``callbackQueue``. One that blocks holds
-    /// up all receipts of submissions.
+    /// Called on the thread that commits, one call at a time, unless there is a ``callbackQueue``. One that blocks
+    /// holds up all receipts of submissions.
     public var onDelivery: (@Sendable ([DeliveryReport]) -> Void)?
     /// Gets what an operator should know, in sentences without final stop: `kymo run` writes them to standard error. On
     /// any thread, unless there is a ``callbackQueue``.

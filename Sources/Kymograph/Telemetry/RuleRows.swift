@@ -22,8 +22,8 @@ enum RuleRows {
         ) { $0.entries },
         of(
             "kymo_tag_readings_total", "readings", "tag",
-            "Readings that got a tag from a rule, their source, their peer or the patient map; `other` is all tags beyond "
-                + "32"
+            "Readings that got a tag from a rule, their source, their peer or the patient map; `other` is all tags "
+                + "beyond 32"
         ) { $0.tagged },
     ]
 

@@ -61,7 +61,8 @@ package struct RuleDecider {
     }
 
     /// Decides on a reading of the series `key` (a ``SeriesKey``) from source `source`, and changes it as rules say;
-    /// `tags` (``ReadingTags``) are those of its sender and of the patient map. Without `rewrites` it is what rules have made of it already.
+    /// `tags` (``ReadingTags``) are those of its sender and of the patient map. Without `rewrites` it is what rules
+    /// have made of it already.
     package func decide(
         _ reading: inout Measurement, _ payload: ByteView, key: ByteView, source: Int,
         tags: ByteView = ByteView(""), rewrites: Bool = true

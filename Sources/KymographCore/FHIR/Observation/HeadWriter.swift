@@ -66,8 +66,9 @@ struct HeadWriter: ~Copyable, Sendable {
 
     /// Takes the identity of an attachment of the content's Observation: `name` is among the constants.
     @inline(never)
-    mutating func takeIdentity(ofAttachment name: TableRange, _ content: borrowing WindowContent, _ program: TypeProgram)
-    {
+    mutating func takeIdentity(
+        ofAttachment name: TableRange, _ content: borrowing WindowContent, _ program: TypeProgram
+    ) {
         identity.take(
             content, program, name: constants.view(name.places), in: references.systems.resource.plain,
             isReference: references.isReference, times: &times.texts)
