@@ -146,7 +146,8 @@ import TrialSupport
         [
             .silent("status"), .silent("status", "--format", "prometheus"), .silent("top", "--once"),
             .silent("top", "--once", "--format", "json"), .silent("flush"), .silent("flush", "--device", device),
-            .silent("pause", "heartRate"), .silent("resume", "heartRate"), .silent("forget-lookups"), .silent("console login"), .shows("sources list"),
+            .silent("pause", "heartRate"), .silent("resume", "heartRate"), .silent("forget-lookups"),
+            .silent("console login"), .shows("sources list"),
             .silent("sources remove", "--device", device), .silent("dead replay", "--all"), .silent("reset", "--yes"),
             .silent("keys rotate", "--key-file", "key"),
         ]
