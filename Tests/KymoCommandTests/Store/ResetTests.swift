@@ -162,7 +162,7 @@ import Testing
         #expect(try run.run(Readings.heartRates(60)).balance?.duplicate == 60)
     }
 
-    /// Nor is it where the store is damaged, in its first page or in all others: no file is written, or changed. A reset
+    /// Nor is it where the store is damaged, in its first page or in all others: no file is written or changed. A reset
     /// that is refused leaves everything as it was, too.
     @Test(arguments: [true, false]) func looksAtADamagedStore(isFirst: Bool) throws {
         try run.run(Readings.heartRates(60))
