@@ -88,7 +88,7 @@ static const char *read_nothing(void) {
     static uint8_t plain[KYMO_DTLS_PLAIN_BYTES];
     int count = kymo_dtls_read(one, plain);
     if (count > 0) return "a payload is read that no key has sealed";
-    return count < 0 ? "somebody without the key has ended an association" : NULL;
+    return count < 0 ? "a stranger has ended an association" : NULL;
 }
 
 const char *fuzz_dtls_give(const uint8_t *bytes, size_t count) {

@@ -152,9 +152,9 @@ extension FuzzTarget {
 
     // MARK: DTLS
 
-    /// A letter for how far the handshake has come, and datagrams with an empty line between two, which a stranger sends
-    /// in the client's name. Without its key they let nobody in, give no payload, end nothing that is established, and
-    /// the client's own record is read behind them.
+    /// A letter for how far the handshake has come, and datagrams with an empty line between two, that a stranger sends
+    /// in the client's name. Without its key they open no association, give no payload, end none that is established,
+    /// and the client's own record is read behind them.
     private static func datagramTLS(_ bytes: [UInt8]) {
         /// Safe: texts that the C part has, and that never go.
         func require(_ fault: UnsafePointer<CChar>?) {

@@ -23,7 +23,7 @@ import TrialSupport
         }
     }
 
-    /// Commands that read nothing of anybody, or only by what is tested elsewhere.
+    /// Commands that read no data of patients, or only by what is tested elsewhere.
     private static let others = [
         // Simulated devices, and an instance of its own.
         "demo",
@@ -108,7 +108,7 @@ import TrialSupport
             .shows("map", "--explain", "broken.ndjson"), .shows("eval", "deviceId", "lines.ndjson"),
             .shows("eval", "$.patientId", "broken.ndjson"),
             .shows("replay", "lines.ndjson", "--stdout", "--speed", "max"),
-            .silent("replay", "lines.ndjson", "--unixgram", "nobody.sock"),
+            .silent("replay", "lines.ndjson", "--unixgram", "missing.sock"),
             .silent("simulate", "--stdout", "--count", "5"), .silent("mappings"),
             .silent("dictionary", "--out", "made", "lines.ndjson"),
             .silent("test", "lines.ndjson"), .silent("migrate", "nothing", "lines.ndjson"),
@@ -122,7 +122,7 @@ import TrialSupport
         ]
     }
 
-    /// What reads a store that nobody uses.
+    /// What reads a store that no instance uses.
     private var ofStores: [Line] {
         [
             .shows("query"), .shows("query", "--readings"), .shows("query", "--raw"), .silent("query", "--count"),
@@ -146,7 +146,8 @@ import TrialSupport
         [
             .silent("status"), .silent("status", "--format", "prometheus"), .silent("top", "--once"),
             .silent("top", "--once", "--format", "json"), .silent("flush"), .silent("flush", "--device", device),
-            .silent("pause", "heartRate"), .silent("resume", "heartRate"), .silent("forget-lookups"), .silent("console login"), .shows("sources list"),
+            .silent("pause", "heartRate"), .silent("resume", "heartRate"), .silent("forget-lookups"),
+            .silent("console login"), .shows("sources list"),
             .silent("sources remove", "--device", device), .silent("dead replay", "--all"), .silent("reset", "--yes"),
             .silent("keys rotate", "--key-file", "key"),
         ]

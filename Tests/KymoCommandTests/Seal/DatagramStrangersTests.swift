@@ -2,8 +2,8 @@ import CommandSupport
 import Testing
 import TrialSupport
 
-/// The C part of DTLS alone, under sanitizers: what strangers send in a client's name lets nobody in, reads nothing, and
-/// ends nothing. `make fuzz TARGETS=dtls` looks further.
+/// The C part of DTLS alone, under sanitizers: what strangers send in a client's name opens no association, reads
+/// nothing, and ends nothing. `make fuzz TARGETS=dtls` looks further.
 @Suite struct DatagramStrangersTests {
     @Test(.enabled(if: PreloadedLibrary.hasCompiler, "needs a C compiler called cc"))
     func recordsThatAreMadeUp() throws {

@@ -13,7 +13,7 @@ struct AuditSender {
     /// Why not all records were sent.
     enum Stop: Equatable {
         case failed(AuditServer.Failure)
-        /// Somebody has ended it.
+        /// It was ended from outside.
         case ended
     }
 
