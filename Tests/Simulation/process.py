@@ -64,8 +64,10 @@ def run(arguments, world, folder, *, library, seed, clock, crash=None, cuts_powe
     how, clock, rest = converse(from_process, to_process, world, clock)
     status = child.wait()
     errors.seek(0)
+    with errors:
+        text = errors.read().decode(errors="replace")
     operations, _, hash_of_trace = rest.decode().partition(" ")
-    return Life(status, how, clock, int(operations or 0), hash_of_trace, errors.read().decode(errors="replace"))
+    return Life(status, how, clock, int(operations or 0), hash_of_trace, text)
 
 
 def converse(from_process, to_process, world, clock):

@@ -6,7 +6,6 @@ seed says. Prints each seed that breaks what must be true, with the command that
 are. Exits with status 1 if any did. docs/simulation.md says what is simulated."""
 import argparse
 import base64
-import contextlib
 import json
 import multiprocessing
 import os
@@ -15,7 +14,6 @@ import resource
 import shutil
 import subprocess
 import sys
-import tempfile
 import time
 import zlib
 from pathlib import Path
@@ -32,6 +30,8 @@ SECOND = world.SECOND
 DEFECTS = ("losing-server", "lying-disk", "early-acknowledgement")
 #: Exit statuses of a life in which the disk had errors.
 DISK_STATUSES = (1, 70, 71, 73, 74, 75)
+#: The number of this process among those of the pool.
+job = 0
 
 
 class Plan:
@@ -109,7 +109,10 @@ class Simulation:
         for number in range(self.plan.lives + 1):
             if wrong := self.live(number):
                 return wrong
-        return self.compare()
+        try:
+            return self.compare()
+        except (ValueError, LookupError) as error:
+            return [f"what it has written cannot be read: {error!r}"]
 
     def live(self, number):
         is_last = number == self.plan.lives
@@ -121,11 +124,15 @@ class Simulation:
         config.write_text(json.dumps(self.plan.settings(self.folder)))
         around = {f"client{place}": client for place, client in enumerate(self.clients)}
         crash = None if is_last or self.random.random() < 0.3 else int(10 ** self.random.uniform(1.5, 3.5))
+        cuts_power = self.random.random() < 0.5
+        if self.options.defect == "lying-disk" and not is_last:
+            # Else few seeds would notice.
+            crash, cuts_power = self.random.randrange(300, 1_500), True
         life = process.run(
             [self.options.binary, "run", "--config", str(config)],
             {**around, "director": self.director, "server": self.server}, self.folder,
             library=self.library, seed=self.random.getrandbits(60), clock=self.clock, crash=crash,
-            cuts_power=self.random.random() < 0.5, lies=self.options.defect == "lying-disk",
+            cuts_power=cuts_power, lies=self.options.defect == "lying-disk",
             trace=f"{self.options.trace}.{number}" if self.options.trace else None,
             clients=len(self.clients), port=PORT if self.plan.has_server else 0)
         self.lives.append(life)
@@ -141,7 +148,7 @@ class Simulation:
         if self.plan.has_server:
             wrong += self.model.differences("server", self.server.observations)
         if self.plan.has_files:
-            names = sorted((self.folder / "out").glob("*json"), key=lambda name: name.stat().st_ctime_ns)
+            names = sorted((self.folder / "out").glob("*json"))
             wrong += self.model.differences("files", latest_in(name.read_text() for name in names))
         verified = self.command("ledger", "--verify")
         if verified.returncode:
@@ -161,25 +168,23 @@ class Simulation:
 
 def simulate(task):
     """Runs one seed; its number, what is wrong, how it went, and seconds."""
-    seed, options, library = task
+    seed, options, library, base = task
     begun = time.monotonic()
-    folder = Path(tempfile.gettempdir() if options.keep else "/dev/shm") / f"kymo-simulation-{os.getpid():08}"
+    folder = Path(base) / f"{job:03}"
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(mode=0o700)
-    try:
-        simulation = Simulation(seed, options, library, folder)
-        wrong = simulation.run()
-        return seed, wrong, simulation.trace, time.monotonic() - begun
-    finally:
-        if not options.keep:
-            shutil.rmtree(folder, ignore_errors=True)
+    simulation = Simulation(seed, options, library, folder)
+    wrong = simulation.run()
+    return seed, wrong, simulation.trace, time.monotonic() - begun
 
 
 def prepare(places):
     """Makes a process of the pool one whose programs do the same each time, on a processor of their own: threads that take
     turns have no use for a second one."""
+    global job
+    job, processor = places.get()
     process.fix_addresses()
-    os.sched_setaffinity(0, {places.get()})
+    os.sched_setaffinity(0, {processor})
 
 
 def parsed(arguments):
@@ -199,14 +204,20 @@ def parsed(arguments):
 
 def results(options):
     """Runs all seeds of `options`."""
-    with tempfile.TemporaryDirectory() as folder:
-        library = process.library(folder)
-        tasks = ((seed, options, library) for seed in range(options.seed, options.seed + options.seeds))
-        processors, places = sorted(os.sched_getaffinity(0)), multiprocessing.Queue()
-        for job in range(options.jobs):
-            places.put(processors[job % len(processors)])
+    # In memory, and with a name that is always as long: sizes of what is written are the same for a seed.
+    base = Path("/tmp" if options.keep else "/dev/shm") / f"kymo-simulation-{os.getpid():08}"
+    base.mkdir(mode=0o700, exist_ok=True)
+    processors, places = sorted(os.sched_getaffinity(0)), multiprocessing.Queue()
+    for number in range(options.jobs):
+        places.put((number, processors[number % len(processors)]))
+    try:
+        library = process.library(base)
+        tasks = ((seed, options, library, base) for seed in range(options.seed, options.seed + options.seeds))
         with multiprocessing.Pool(options.jobs, prepare, (places,)) as pool:
             yield from pool.imap_unordered(simulate, tasks)
+    finally:
+        if not options.keep:
+            shutil.rmtree(base, ignore_errors=True)
 
 
 def main():

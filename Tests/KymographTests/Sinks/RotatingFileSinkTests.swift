@@ -116,6 +116,20 @@ import Testing
         #expect(whole.map { Files.text(scratch.file($0)) } == ["precious", "late comer", "new\n"])
     }
 
+    /// Also when the clock is set back, in a run and between two: of two versions of an Observation, the later one is in
+    /// the later file.
+    @Test func namesSortAsFilesWereWritten() throws {
+        for run in 0..<2 {
+            let sink = try sink { $0.maxBytes = 1 }
+            for line in 0..<3 {
+                try write("\(run * 3 + line)", to: sink)
+                clock.advance(seconds: -1)
+            }
+            try sink.close()
+        }
+        #expect(whole.sorted().map { Files.text(scratch.file($0)) } == (0..<6).map { "\($0)\n" })
+    }
+
     /// Also what earlier versions left, under hidden names.
     @Test(arguments: [("", ".open"), (".", ".tmp")])
     func finishesWhatACrashLeft(before: String, after: String) throws {

@@ -36,6 +36,8 @@ struct FileRotation: ~Copyable, Sendable {
     private var compressor: ZstdStream?
     private var file: OpenFile?
     private var sequence = 1
+    /// The name that sorts last of those that were given.
+    private var last: OutputName?
     private var isClosed = false
     /// A failure after which nothing can be trusted any more.
     private var fatal: SinkError?
@@ -43,6 +45,7 @@ struct FileRotation: ~Copyable, Sendable {
     init(directory: OutputDirectory, options: RotationOptions) {
         self.directory = directory
         self.options = options
+        last = directory.lastName
         if case .zstd(let level) = options.compression {
             compressor = ZstdStream(level: level, dictionary: options.dictionary)
         }
@@ -131,9 +134,10 @@ struct FileRotation: ~Copyable, Sendable {
         let suffix =
             ".\(options.fileExtension)\(compressor == nil ? "" : ".zst")"
             + (options.seal == nil ? "" : OutputName.sealedSuffix)
-        let wanted = OutputName(start: now, sequence: sequence, suffix: suffix)
+        var wanted = OutputName(start: now, sequence: sequence, suffix: suffix)
+        if let last { wanted.follow(last) }
         let (name, descriptor) = try directory.create(wanted)
-        sequence = name.sequence + 1
+        (sequence, last) = (name.sequence + 1, name)
         if let seal = options.seal {
             pending.seal(
                 by: try SinkError.ofSeal { () throws(SealError) in

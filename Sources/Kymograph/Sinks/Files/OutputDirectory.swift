@@ -66,6 +66,11 @@ struct OutputDirectory: Sendable {
     /// The path of `name`.
     func file(_ name: String) -> String { "\(path)/\(name)" }
 
+    /// The name that sorts last of the whole files in it; nil without any.
+    var lastName: OutputName? {
+        FileSystem.names(in: path).compactMap(OutputName.init(final:)).max { $0.isBefore($1) }
+    }
+
     /// Creates the growing file of `name`, or of the first later sequence that is free.
     func create(_ name: OutputName) throws(SinkError) -> (OutputName, Descriptor) {
         var name = name

@@ -1,6 +1,7 @@
 import KymographCore
 
-/// The name of an output file: `kymo-20261121T064535-000001.ndjson.zst`. Names sort by time.
+/// The name of an output file: `kymo-20261121T064535-000001.ndjson.zst`. The names of a directory sort in the order in
+/// which its files were written, whatever the clock does (``follow(_:)``).
 struct OutputName {
     /// UTC start of the file, to the second.
     var start: String
@@ -49,6 +50,22 @@ struct OutputName {
         self.sequence = sequence
         suffix = String(rest[dot...])
     }
+
+    /// Reads the name of a whole file; nil when it is not one of ours.
+    init?(final name: String) {
+        self.init(open: name + OutputName.openSuffix)
+    }
+
+    /// Sorts behind `former`, whose file was begun before: of two versions of an Observation, the file with the later
+    /// one must be the later one by its name when the clock was set back, too.
+    mutating func follow(_ former: OutputName) {
+        guard start <= former.start else { return }
+        start = former.start
+        sequence = max(sequence, former.sequence + 1)
+    }
+
+    /// Whether this one sorts before `other`.
+    func isBefore(_ other: OutputName) -> Bool { (start, sequence) < (other.start, other.sequence) }
 
     private static func final(of name: Substring) -> Substring? {
         if name.hasSuffix(openSuffix) { return name.dropLast(openSuffix.count) }
