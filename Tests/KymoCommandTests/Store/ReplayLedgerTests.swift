@@ -51,7 +51,8 @@ import Testing
 
         /// What the console of `instance` answers to a request that changes something.
         func console(_ instance: ChildProcess, _ path: String, _ body: String) throws -> String {
-            let address = try #require(instance.errorText.firstMatch(of: /console on (http:\/\/[^\/ ]+)\/console\//)).1
+            let told = instance.errorText.firstMatch(of: /console on (http:\/\/[^\/ ]+)\/console\//)
+            let address = try #require(told).output.1
             let login = try run.json("console", "login", "--role", "operate", "--format", "json")
             let code = try #require(login["code"]?.text)
             func post(_ path: String, _ body: String) throws -> String {
