@@ -1,4 +1,5 @@
 import CommandSupport
+import Foundation
 @testable import Kymograph
 import Testing
 
@@ -41,7 +42,7 @@ import Testing
     }
 
     /// Of included files, of those that come and go with a pattern, and of one that is not there yet.
-    @Test func includedFilesAreWatched() {
+    @Test func includedFilesAreWatched() throws {
         folder.write("kymo.yaml", "include: [one.yaml, 'conf.d/*.yaml', later.yaml]\n")
         folder.write("one.yaml", "include: two.yaml\n")
         folder.write("two.yaml", "drain: 2s\n")
@@ -55,7 +56,7 @@ import Testing
             watch.noteReading()
             #expect(change(&watch) == nil)
         }
-        CommandSupport.Files.removeAll(folder.file("conf.d/b.yaml"))
+        try FileManager.default.removeItem(atPath: folder.file("conf.d/b.yaml"))
         #expect(change(&watch) != nil)
     }
 

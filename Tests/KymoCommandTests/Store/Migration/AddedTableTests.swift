@@ -10,7 +10,8 @@ import Testing
 
     private func count() throws -> Int {
         let names = Self.tables.map { "'\($0)'" }.joined(separator: ", ")
-        return try #require(run.value("SELECT count(*) FROM sqlite_master WHERE type = 'table' AND name IN (\(names))"))
+        let query = "SELECT count(*) FROM sqlite_master WHERE type = 'table' AND name IN (\(names))"
+        return try #require(try run.value(query))
     }
 
     /// Readings, a dead letter, and none of the tables.
