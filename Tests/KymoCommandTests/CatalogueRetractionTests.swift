@@ -68,7 +68,7 @@ import Testing
         _ = folder.write("mine/device.json", device)
         _ = folder.write("mine/fhir.json", #"{"templateType":"CollectionFhir","template":[]}"#)
         let mappings = ["--mapping", "reading", "--mapping", folder.file("mine/")]
-        let check = try Kymo.run(["check", "--udp", "127.0.0.1:0", "--out", "none"] + mappings)
+        let check = try Kymo.run(["check", "--udp", "127.0.0.1:0"] + mappings)
         let start = try Kymo.run(["run", "--stdin"] + mappings, input: .bytes([]))
         for done in [check, start] {
             let text = done.text + done.error
