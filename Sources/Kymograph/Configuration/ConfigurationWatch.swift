@@ -22,8 +22,8 @@ struct ConfigurationWatch: Sendable {
     /// Looks in a row, each ``MappingReloader/interval`` after the other, that must see the same.
     private static let calmLooks = 3
 
-    /// What a whole file ends in: a newline, or the bracket of a document of JSON, which need not have one.
-    private static let ends = [UInt8(ascii: "\n"), UInt8(ascii: "}"), UInt8(ascii: "]")]
+    private static let newline = UInt8(ascii: "\n")
+    private static let blank = [UInt8(ascii: " "), UInt8(ascii: "\t")]
 
     /// A watch on the file at `path` and on what `settings`, which were read from it, have included.
     init(_ path: String, _ settings: PipelineSettings) {
@@ -53,6 +53,9 @@ struct ConfigurationWatch: Sendable {
     /// Notes that the files are going to be read as they are now.
     mutating func noteReading() { read = now }
 
+    /// Notes that they were read before they had stayed the same, so that nothing counts as read.
+    mutating func noteHaste() { (read, seen, calm) = (nil, [], 0) }
+
     /// Whether a file is no longer as it was when it was read.
     var hasChanged: Bool { now != read }
 
@@ -63,13 +66,22 @@ struct ConfigurationWatch: Sendable {
     var incompleteness: String? {
         for file in files {
             let content = FileSystem.content(file) ?? []
-            guard let last = content.last(where: { $0 != UInt8(ascii: " ") && $0 != UInt8(ascii: "\t") }) else {
+            guard let last = content.last(where: { !Self.blank.contains($0) }) else {
                 return "\(file) is empty"
             }
-            guard Self.ends.contains(last) else {
+            guard last == Self.newline || Self.isWholeDocument(content) else {
                 return "\(file) ends in the middle of a line"
             }
         }
         return nil
+    }
+
+    /// Whether it is one document in brackets, as of JSON, which need not end in a newline.
+    private static func isWholeDocument(_ content: [UInt8]) -> Bool {
+        let marks = content.filter { !blank.contains($0) && $0 != newline && $0 != UInt8(ascii: "\r") }
+        return switch (marks.first, marks.last) {
+        case (UInt8(ascii: "{"), UInt8(ascii: "}")), (UInt8(ascii: "["), UInt8(ascii: "]")): true
+        default: false
+        }
     }
 }

@@ -17,10 +17,15 @@ enum PathCheck {
     private static func check<Root>(
         _ settings: [Setting<Root>], of root: Root, _ origins: [String: SettingOrigin], log: inout ConfigurationLog
     ) {
-        for setting in settings {
+        // Names of devices, patients and accounts are no paths; topics of MQTT may begin with `$share/` or `$SYS/`.
+        for setting in settings where !isPersonal(setting.key) {
             guard let origin = origins[setting.key] else { continue }
             for text in setting.texts(root) { note(text, origin, log: &log) }
         }
+    }
+
+    private static func isPersonal(_ key: String) -> Bool {
+        MaskedConfiguration.personal.contains(key.split(separator: ".").last.map(String.init) ?? key)
     }
 
     private static func note(_ text: String, _ origin: SettingOrigin, log: inout ConfigurationLog) {

@@ -119,7 +119,7 @@ private struct SameLetter {
             if let content = Content(letter) { known[content, default: []].append(letter) }
         }
         return new.compactMap { letter in
-            guard let content = Content(letter), let same = known[content]?.popLast() else { return nil }
+            guard let content = Content(letter), let same = known[content]?.takeLast(at: letter.at) else { return nil }
             return SameLetter(old: same, new: letter)
         }
     }
@@ -139,6 +139,13 @@ private struct SameLetter {
             sql: "UPDATE dead SET replayed = ? WHERE number = ?",
             arguments: [old.replayed?.nanoseconds, old.number])
         return true
+    }
+}
+
+extension [StoredLetter] {
+    /// Takes the last one that came at `time`, since a letter that comes again keeps that; else the last.
+    fileprivate mutating func takeLast(at time: Instant) -> StoredLetter? {
+        lastIndex { $0.at == time }.map { remove(at: $0) } ?? popLast()
     }
 }
 

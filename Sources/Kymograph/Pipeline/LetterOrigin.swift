@@ -12,12 +12,13 @@ extension PipelineSettings {
     /// cannot. Whose readings are is a matter of the source: its mappings, peers, tags and patients.
     package func misdirection(of letter: StoredLetter) -> String? {
         guard let origin = origin(of: letter) else { return StoredLetter.strayText(letter.source) }
-        guard let own = (origin.configuration.address as? any RoutedSource)?.route else { return nil }
+        let own = (origin.configuration.address as? any RoutedSource)?.route
         let named = (kinds.address(named: letter.source) as? any RoutedSource)?.route
         if let named, named != own {
             return "\(letter.source) is the name of a source that listens elsewhere by now: stop the instance, and "
                 + "replay then"
         }
+        guard let own else { return nil }
         let other = listeningSources.first { other in
             let route = (other.configuration.address as? any RoutedSource)?.route
             return !other.isNamed(letter.source) && route.map(own.isNearer) ?? false

@@ -49,14 +49,14 @@ package struct LetterTrial {
         }
     }
 
-    /// Whether what `letter` was rejected for can be in what its payload gives now: where it names the type of a
-    /// reading, one of that type is. A mapping that reads only the rest of the payload leaves that reading missing.
+    /// Whether what `letter` was rejected for is in what its payload gives now: where it names the type of a reading,
+    /// one of that type is, and no other, which would be there while that reading is missing.
     func givesAll(_ letter: StoredLetter) -> Bool {
         guard letter.namesType, let bytes = letter.bytes else { return true }
         let collector = trial(letter, bytes)
-        return (collector.readings + collector.retractions).contains {
+        return (collector.readings + collector.retractions).count {
             letter.names(type: set.types[$0.identity.type].name)
-        }
+        } == 1
     }
 
     private func payloadReason(_ letter: StoredLetter, _ bytes: [UInt8]) -> String? {

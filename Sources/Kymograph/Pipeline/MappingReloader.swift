@@ -185,6 +185,17 @@ final class MappingReloader: Sendable {
         reloadSettings("\(path) has changed", &watch, &configuration)
     }
 
+    /// Whether what `seen` has read may be taken without being asked: no file has changed meanwhile, all are complete, and
+    /// none is included for the first time, which may be half written while what includes it is whole.
+    private func isCalm(_ seen: inout ConfigurationWatch, _ former: ConfigurationWatch?) -> Bool {
+        let isKnown = former.map(seen.hasFiles) ?? false
+        guard isKnown, !seen.hasChanged, seen.incompleteness == nil else {
+            seen.noteHaste()
+            return false
+        }
+        return true
+    }
+
     private func takeOrder() -> Order {
         order.withLock { order in
             defer { if order != .stop { order = .none } }
@@ -228,7 +239,10 @@ final class MappingReloader: Sendable {
         let isSignal = cause == MappingReloader.signal
         let isFirst = seen.isFirst
         let (new, diagnostics) = rereading.read(&seen)
-        guard isSignal || !seen.hasChanged else { return false }
+        guard isSignal || isCalm(&seen, configuration) else {
+            configuration = seen
+            return false
+        }
         configuration = seen
         guard !diagnostics.contains(where: { $0.severity == .error }) else {
             findings(diagnostics)

@@ -122,6 +122,8 @@ final class StoreWriter: Sendable {
                 if !commit.makesRoom(batch.units), commit.makesRoom(batch.units + store.queue.waitingUnits) {
                     let (more, last) = store.queue.take()
                     batch.append(more)
+                    // Rejections that found no room in the queue: a replayed letter is settled with what came of it.
+                    store.book.move(into: &batch)
                     submitted = last
                 }
             }

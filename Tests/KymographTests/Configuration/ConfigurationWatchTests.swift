@@ -79,6 +79,7 @@ import Testing
             (" ", "is empty"),
             ("drain: 1", "ends in the middle of a line"),
             ("sources: [{unix: a}, {unix: b", "ends in the middle of a line"),
+            ("sources:\n  - {unix: a.sock}", "ends in the middle of a line"), ("[]", nil),
         ] as [(String, String?)]) func halfAFileIsTold(_ text: String, reason: String?)
     {
         folder.write("kymo.yaml", text)

@@ -54,7 +54,12 @@ import Testing
 
     /// A name that is the address of another source, or of none.
     @Test func namesThatAreAddresses() throws {
-        let settings = try settings([("unix /b", "unix /a"), ("unix /c", "unix /c"), ("unix /d", "d")])
+        let settings = try settings([
+            ("unix /b", "unix /a"), ("unix /c", "unix /c"), ("unix /d", "d"), ("http 127.0.0.1:1", "udp 0.0.0.0:5757"),
+            ("udp 0.0.0.0:5757", "ward-b"),
+        ])
+        // One that nothing can be sent to has the name of what another one listens to.
+        #expect(settings.misdirection(of: letter("udp 0.0.0.0:5757"))?.contains("listens elsewhere by now") == true)
         #expect(settings.misdirection(of: letter("unix /a"))?.contains("listens elsewhere by now") == true)
         #expect(settings.misdirection(of: letter("unix /c")) == nil)
         #expect(settings.misdirection(of: letter("d")) == nil)

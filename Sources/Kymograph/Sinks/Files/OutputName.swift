@@ -1,7 +1,8 @@
 import KymographCore
 
 /// The name of an output file: `kymo-20261121T064535-000001.ndjson.zst`. The names of a directory sort in the order in
-/// which its files were written, whatever the clock does (``follow(_:)``).
+/// which its files were written, also when the clock was set back (``follow(_:)``), as far as the last of them is still
+/// there, and up to a million files that begin in one second.
 struct OutputName {
     /// UTC start of the file, to the second.
     var start: String
@@ -44,12 +45,26 @@ struct OutputName {
         guard let final = OutputName.final(of: name[...]), final.hasPrefix(OutputName.prefix) else { return nil }
         let rest = final.dropFirst(OutputName.prefix.count)
         guard let dash = rest.firstIndex(of: "-"), let dot = rest.firstIndex(of: "."), dash < dot,
-            let sequence = Int(rest[rest.index(after: dash)..<dot])
+            OutputName.isStart(rest[..<dash]), let sequence = OutputName.sequence(rest[rest.index(after: dash)..<dot])
         else { return nil }
         start = String(rest[..<dash])
         self.sequence = sequence
         suffix = String(rest[dot...])
     }
+
+    /// Whether it is written as `20261121T064535`: other files of the directory are none of ours.
+    private static func isStart(_ text: Substring) -> Bool {
+        let bytes = Array(text.utf8)
+        return bytes.count == 15
+            && bytes.indices.allSatisfy { $0 == 8 ? bytes[$0] == UInt8(ascii: "T") : isDigit(bytes[$0]) }
+    }
+
+    private static func sequence(_ text: Substring) -> Int? {
+        guard (6...12).contains(text.utf8.count), text.utf8.allSatisfy(isDigit) else { return nil }
+        return Int(text)
+    }
+
+    private static func isDigit(_ byte: UInt8) -> Bool { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte) }
 
     /// Reads the name of a whole file; nil when it is not one of ours.
     init?(final name: String) {
