@@ -47,21 +47,26 @@ package struct WindowContent {
     let formerTags: [UInt8]
     /// Whether any reading may have something beside its inline numbers.
     let hasPayloads: Bool
+    /// Whether it may have been shown before, if only as preliminary, or by an earlier run.
+    let mayHaveBeenSeen: Bool
 
     /// Makes a content.
     package init(
         series: SeriesIdentity, start: Instant, end: Instant, status: ObservationStatus,
-        readings: WindowReadings
+        readings: WindowReadings, mayHaveBeenSeen: Bool = false
     ) {
-        self.init(series: series, start: start, end: end, status: status, readings: readings, former: 0, [])
+        self.init(
+            series: series, start: start, end: end, status: status, readings: readings, former: 0, [],
+            mayHaveBeenSeen: mayHaveBeenSeen)
     }
 
     /// A content whose window has lost readings since it was shown, of the sources and with the tags `former`.
     @inline(__always)
     init(
         series: SeriesIdentity, start: Instant, end: Instant, status: ObservationStatus, readings: WindowReadings,
-        former sources: UInt16, _ tags: [UInt8], hasPayloads: Bool = true
+        former sources: UInt16, _ tags: [UInt8], hasPayloads: Bool = true, mayHaveBeenSeen: Bool
     ) {
+        self.mayHaveBeenSeen = mayHaveBeenSeen || status == .amended || status == .enteredInError
         (formerSources, formerTags, self.hasPayloads) = (sources, tags, hasPayloads)
         self.series = series
         self.start = start

@@ -276,7 +276,7 @@ package struct WindowMachine<Archive: WindowArchive & ~Copyable>: ~Copyable {
             series: registry.identities[emission.series], start: emission.start, end: emission.end,
             status: emission.status, readings: table.readings(of: emission),
             former: table.formerSources(of: emission), table.formerTags(of: emission),
-            hasPayloads: table.hasBlocks(emission))
+            hasPayloads: table.hasBlocks(emission), mayHaveBeenSeen: table.mayHaveBeenSeen(emission))
     }
 
     /// Notes that the Observation of `emission`, which is not settled yet, is in a block for `route`.

@@ -77,6 +77,12 @@ extension WindowTable {
             series: Int(windows[index].series), status: status, start: instant, end: instant, window: UInt32(index))
     }
 
+    /// Whether the window of `emission` may have been shown before.
+    @inline(__always)
+    func mayHaveBeenSeen(_ emission: Emission) -> Bool {
+        emission.isWithdrawn || windows.unsettled(Int(emission.window)).mayHaveBeenSeen
+    }
+
     /// Notes who gets the Observation of `emission`.
     mutating func leaves(_ emission: Emission, by route: BundleRoute) {
         if emission.isWithdrawn { return }

@@ -137,10 +137,26 @@ import Testing
         #expect(amended.first?.text("id") == first.text("id"))
         #expect(amended.allSatisfy { $0["content.0.attachment.data"] == nil })
         #expect(amended.allSatisfy { $0.text("content.0.attachment.contentType") == "text/plain" })
+        // What was preliminary before, or shown by an earlier run, is no amendment.
+        var final = window(short, short)
+        final.mayHaveBeenSeen = true
+        let closed = only("DocumentReference", try resources(pipeline, final).all)
+        #expect(closed.map { $0.text("status") } == ["entered-in-error", "entered-in-error"])
         let replaced = only("DocumentReference", try resources(pipeline, window(long, short, status: .amended)).all)
         #expect(replaced.map { $0.text("status") } == ["current", "entered-in-error"])
         let gone = only("DocumentReference", try resources(pipeline, window(long, short, status: .enteredInError)).all)
         #expect(gone.map { $0.text("status") }.contains("entered-in-error"))
+    }
+
+    /// Who may see an Observation by its tags may see its samples, and nobody else.
+    @Test func tagsOfTheObservation() throws {
+        var window = window(long, short)
+        window.tag(["study|a", "consented"])
+        let all = try resources(pipeline(over: 100), window).all
+        let documents = only("DocumentReference", all)
+        #expect(documents.map { $0.text("meta.tag.0.code") } == ["consented"])
+        #expect(documents.map { $0.text("meta.tag.1.system") } == ["study"])
+        #expect(only("Observation", all).map { $0.text("meta.tag.0.code") } == ["consented"])
     }
 
     /// What a program or a rule is asked about, and what is asked of the archive, is the whole Observation.

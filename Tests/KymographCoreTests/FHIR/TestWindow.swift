@@ -8,6 +8,8 @@ struct TestWindow: ~Copyable {
     var start: Int64
     var end: Int64
     var status = ObservationStatus.final
+    /// Whether it may have been shown before.
+    var mayHaveBeenSeen = false
 
     static let second: Int64 = 1_000_000_000
     /// 2024-05-01T10:00:00Z, in nanoseconds.
@@ -51,6 +53,18 @@ struct TestWindow: ~Copyable {
         readings.append((reading, payload.view.array))
     }
 
+    /// Gives all readings these tags.
+    mutating func tag(_ tags: [String]) {
+        for index in readings.indices {
+            var payload = ByteWriter()
+            readings[index].payload.withByteView { own in
+                ReadingTags.list(tags).withByteView { ReadingTags.append(own, with: $0, to: &payload) }
+            }
+            readings[index].payload = payload.view.array
+            readings[index].reading.payloadBytes = payload.count
+        }
+    }
+
     private static func add(_ samples: [String], slot: Int, to payload: inout ByteWriter) {
         var content = ByteWriter()
         let isExact = SampleRecord.append(RawArray(samples.map(TestWindow.placeholder)), to: &content)
@@ -73,7 +87,7 @@ struct TestWindow: ~Copyable {
         return try body(
             WindowContent(
                 series: series, start: Instant(nanoseconds: start), end: Instant(nanoseconds: end), status: status,
-                readings: slab.readings(from: 0, count: readings.count)))
+                readings: slab.readings(from: 0, count: readings.count), mayHaveBeenSeen: mayHaveBeenSeen))
     }
 }
 

@@ -5,10 +5,9 @@ extension EntryWriter {
     @inline(never)
     mutating func addAttachments(of content: borrowing WindowContent, _ parties: EntryParties) {
         let program = encoder.program(of: content.series.type)
-        let isLater = content.status == .amended || content.status == .enteredInError
         for number in program.attachmentStart..<program.attachmentEnd {
             let place = encoder.attachments.place(of: number)
-            guard place != nil || isLater else { continue }
+            guard place != nil || content.mayHaveBeenSeen else { continue }
             encoder.takeIdentity(ofAttachment: number, content, program)
             block.begin()
             encoder.head.references.holes.begin(at: block.bodyStart)

@@ -47,6 +47,7 @@ extension ObservationEncoder {
         head.references.form = .left
         writer.append("{\"resourceType\":\"DocumentReference\"")
         head.writeID(head.writesID, &writer)
+        writeAttachmentTags(content, &writer)
         writer.append(",\"identifier\":[")
         head.identity.append(in: head.references.systems.resource, to: &writer)
         if let place { attachments.writeName(place, head.identity.digest, &writer) }

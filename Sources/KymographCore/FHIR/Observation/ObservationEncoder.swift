@@ -192,6 +192,13 @@ package struct ObservationEncoder: ~Copyable, Sendable {
         tags.write(place, known: head.constants.view(program.tagStart..<program.tagEnd), to: &writer)
     }
 
+    /// Writes the tags of the Observation into what holds its samples: who may see the one may see the other.
+    @inline(never)
+    func writeAttachmentTags(_ content: borrowing WindowContent, _ writer: inout ByteWriter) {
+        let program = types[content.series.type]
+        tags.writeMeta(known: head.constants.view(program.tagStart..<program.tagEnd), to: &writer)
+    }
+
     private mutating func writeEncounter(
         _ step: ProgramStep, _ content: borrowing WindowContent, _ writer: inout ByteWriter
     ) {

@@ -45,6 +45,21 @@ struct TagWriter: ~Copyable, Sendable {
         if !isFirst { writer.append(place.closing) }
     }
 
+    /// Writes `known` and those of the content as `meta` of another resource of the same readings; nothing without any.
+    func writeMeta(known: ByteView, to writer: inout ByteWriter) {
+        var isFirst = true
+        func add(_ tag: ByteView, _ writer: inout ByteWriter) {
+            writer.append(isFirst ? TagPlace.alone.opening : ",")
+            isFirst = false
+            TagWriter.append(tag, to: &writer)
+        }
+        ReadingTags.forEach(in: known) { add($0, &writer) }
+        ReadingTags.forEach(in: tags.view) { tag in
+            if !ReadingTags.contains(tag, in: known) { add(tag, &writer) }
+        }
+        if !isFirst { writer.append(TagPlace.alone.closing) }
+    }
+
     /// Appends `tag` as a Coding. A system has no bar.
     private static func append(_ tag: ByteView, to writer: inout ByteWriter) {
         let code = ReadingTags.code(of: tag)
