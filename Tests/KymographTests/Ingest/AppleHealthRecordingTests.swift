@@ -94,8 +94,55 @@ import TrialSupport
         let long = Export.electrocardiogram(voltages: (0..<1_000).map { "\($0)" })
         #expect(try read(long, cap: 2_000).reasons == [.frameTooLong])
         #expect(try read(long, cap: 8_000).payloads.count == 1)
-        // What has no unit is not known as one.
-        #expect(try read("Name,Synthetic\nDate of Birth,1990\n").reasons == [.frameMalformed])
+        // What has no time is not known as one, and may have a name all the same.
+        let unknown = try read("Name,Synthetic\nDate of Birth,1990\n")
+        #expect(unknown.reasons == [.frameMalformed] && unknown.consumer.rejects.first?.bytes == [])
+    }
+
+    /// Headers that are not known, from the time on.
+    private static let unknownHeaders = [
+        ("Unit,µV", "Unit,microvolts"), ("Unit,µV\n", ""), ("Lead,Lead I", "<lead>"),
+        ("Symptoms,", "Symptoms,\(String(repeating: "x", count: 600))"),
+    ]
+
+    /// What has a time is an electrocardiogram, of which none is passed over in an archive.
+    @Test(arguments: unknownHeaders)
+    func unknownHeadersAreCounted(text: String, other: String) throws {
+        let broken = Export.electrocardiogram(voltages: (0..<30).map { "\($0)" }).replacing(text, with: other)
+        let ended = try #require(broken.split(separator: "Lead").first)
+        let export = String(decoding: Export.text([Export.record("HeartRate", "62", "count/min")]), as: UTF8.self)
+        for broken in [broken, String(ended)] {
+            let files = [("a/1.csv", broken), ("a/export.xml", export), ("a/2.csv", broken)]
+            let reading = try read(archive(files, .behind))
+            #expect(reading.payloads.count == 1 && reading.reasons == [.frameMalformed, .frameMalformed], "\(other)")
+            for reject in reading.consumer.rejects {
+                #expect(String(decoding: reject.bytes, as: UTF8.self).hasPrefix("Recorded Date,"), "\(other)")
+            }
+        }
+    }
+
+    /// A name may be long, have several lines, or look like something else; no more of it is kept for that.
+    @Test(arguments: [
+        "\"Synthetic\nPerson\"", "\"Synthetic\n\n\nOther\nPerson\"", String(repeating: "Person ", count: 100),
+    ])
+    func namesAreNotKept(name: String) throws {
+        let whole = Export.electrocardiogram().replacing("Synthetic Person", with: name)
+        #expect(try read(whole).payloads == [Self.document])
+        for (text, other) in [
+            ("12\n", "twelve\n"), ("2026-08-03 10:00:00 +0200", "yesterday"), ("Unit,µV", "Unit,V"),
+            ("\"Jan 15, 1990\"", "1990-01-15 00:00:00 +0000"), ("Recorded Date,2026-08-03 10:00:00 +0200\n", ""),
+        ] {
+            let reading = try read(whole.replacing(text, with: other))
+            #expect(reading.payloads.isEmpty && reading.reasons == [.frameMalformed], "\(other)")
+            let bytes = String(decoding: try #require(reading.consumer.rejects.first).bytes, as: UTF8.self)
+            #expect(!bytes.contains("Person") && !bytes.contains("1990"), "\(other): \(bytes)")
+        }
+        for count in 1..<whole.utf8.count {
+            let cut = try read(Array(whole.utf8.prefix(count)), ending: .cut(.shutdown))
+            let bytes = try #require(cut.consumer.rejects.first).bytes
+            let text = String(decoding: bytes, as: UTF8.self)
+            #expect(cut.reasons == [.shutdown] && !text.contains("Person") && !text.contains("1990"), "\(count)")
+        }
     }
 
     // MARK: Archives
@@ -135,6 +182,18 @@ import TrialSupport
         ]
         let reading = try read(archive(files, .behind))
         #expect(reading.reasons == [.frameMalformed, .frameIncomplete] && reading.payloads.count == 4)
+    }
+
+    /// Good recordings do not hide that the archive has no records.
+    @Test(arguments: ["", "<?xml version=\"1.0\"?>\n", "when,what\n1,2\n"])
+    func anArchiveWithoutItsRecordsIsTold(export: String) throws {
+        for isFirst in [true, false] {
+            let files = [("a/export.xml", Array(export.utf8)), ("a/1.csv", Array(Export.electrocardiogram().utf8))]
+            let reading = try read(ZipArchive.ofStored(isFirst ? files : files.reversed()))
+            #expect(reading.payloads == [Self.document] && reading.reasons == [.frameMalformed])
+        }
+        let alone = try read(ZipArchive.ofStored([("1.csv", Array(Export.electrocardiogram().utf8))]))
+        #expect(alone.payloads == [Self.document] && alone.reasons.isEmpty)
     }
 
     /// Wherever an archive is cut or a byte of it is wrong, a recording is whole or rejected.

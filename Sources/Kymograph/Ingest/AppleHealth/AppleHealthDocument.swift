@@ -34,6 +34,8 @@ struct AppleHealthDocument: ~Copyable {
     private var statistics = ByteWriter(capacity: 256)
     private var events = ByteWriter(capacity: 256)
     private var isMeal = false
+    /// Keys of the metadata so far.
+    private var keys: Set<[UInt8]> = []
     private var device = AppleHealthDevice()
     /// A value with its references decoded.
     private var decoded = ByteWriter(capacity: 256)
@@ -53,6 +55,7 @@ struct AppleHealthDocument: ~Copyable {
     mutating func begin(_ tag: XMLTag, _ bytes: ByteView) -> Bool {
         text.removeAll()
         metadata.removeAll()
+        if !keys.isEmpty { keys.removeAll() }
         records.removeAll()
         contents.removeAll()
         statistics.removeAll()
@@ -63,8 +66,6 @@ struct AppleHealthDocument: ~Copyable {
         text.append("\",\"patientId\":\"")
         patient.utf8.withByteView { text.appendJSON($0) }
         text.append("\"")
-        // The file may not say whose they are.
-        guard !tag.attributes.contains(where: { Self.isReserved(bytes[$0.name]) }) else { return false }
         guard appendDevice(tag, bytes), Self.append(attributes: tag, bytes, &decoded, to: &text) else { return false }
         if let described = tag.value(of: ByteView("device"), in: bytes) { device.append(bytes[described], to: &text) }
         appendTimes(tag, bytes)
@@ -78,13 +79,14 @@ struct AppleHealthDocument: ~Copyable {
         return bytes[type].equals(ByteView("HKCorrelationTypeIdentifierFood"))
     }
 
-    /// Whether an attribute would take the place of a member that is not of the file.
-    private static func isReserved(_ name: ByteView) -> Bool { reserved.contains { name.equals(ByteView($0)) } }
-
+    /// Attributes that would take the place of members that are not of the file, in whatever object.
     private static let reserved: [StaticString] = [
-        "element", "patientId", "deviceId", "metadata", "records", "contents", "statistics", "events", "deviceParts",
-        "creationUtc", "startUtc", "endUtc",
+        "element", "part", "patientId", "deviceId", "metadata", "records", "contents", "statistics", "events",
+        "deviceParts", "creationUtc", "startUtc", "endUtc", "dateUtc",
     ]
+
+    /// Keys of metadata, which any program chooses, that would make them look like an element, or another person's.
+    private static let reservedKeys: [StaticString] = ["element", "part", "patientId", "deviceId"]
 
     /// The times in UTC. Apple writes all of an export in the zone where the phone is at that moment: the same record
     /// has other texts in the next export, and only these are the same.
@@ -143,6 +145,9 @@ struct AppleHealthDocument: ~Copyable {
         else { return false }
         if metadata.count > 0 { metadata.append(",") }
         guard Self.append(string: bytes[key], &decoded, to: &metadata) else { return false }
+        guard !Self.isOne(decoded.view, of: Self.reservedKeys) else { return false }
+        // No key twice: a reader would have to choose.
+        guard keys.insert(decoded.view.array).inserted else { return false }
         metadata.append(":")
         return Self.append(string: bytes[value], &decoded, to: &metadata)
     }
@@ -191,6 +196,8 @@ struct AppleHealthDocument: ~Copyable {
         attributes tag: XMLTag, _ bytes: ByteView, _ decoded: inout ByteWriter, to writer: inout ByteWriter
     ) -> Bool {
         for attribute in tag.attributes {
+            // The file may not say whose they are.
+            guard !isOne(bytes[attribute.name], of: reserved) else { return false }
             writer.append(",\"")
             writer.appendJSON(bytes[attribute.name])
             writer.append("\":")
@@ -206,7 +213,11 @@ struct AppleHealthDocument: ~Copyable {
 
     /// What is measured, where it is a number; all else is text, whatever it looks like.
     private static func isNumber(_ name: ByteView, _ value: ByteView) -> Bool {
-        measured.contains { name.equals(ByteView($0)) } && PlainText.isNumber(value)
+        isOne(name, of: measured) && PlainText.isNumber(value)
+    }
+
+    private static func isOne(_ name: ByteView, of names: [StaticString]) -> Bool {
+        names.contains { name.equals(ByteView($0)) }
     }
 
     private static let measured: [StaticString] = ["value", "sum", "average", "minimum", "maximum", "duration"]

@@ -53,13 +53,15 @@ final class AppleHealthProtocol: StreamProtocol {
     }
 
     private static let beginning = Array("<HealthData".utf8)
-    /// Bytes that are shown of input that is no export.
+    /// Bytes that are shown of input that is no export, nor a table: its first line may be a name.
     private static let mostShown = 1_024
 
     private let cap: Int
     private var place = Place.outside(0)
     /// Whether there was an export.
-    private var hasBegun = false
+    private var hasExport = false
+    /// Whether there was a file that is neither an export nor an electrocardiogram.
+    private var hasOther = false
     private var tag = ByteWriter(capacity: 1_024)
     private var element: Element?
     /// The bytes of ``element``, or of the tag that is rejected.
@@ -92,19 +94,31 @@ final class AppleHealthProtocol: StreamProtocol {
         var reason: Rejection?
         if case .cut(let cut) = ending { reason = cut }
         endFile(for: reason, &intake, &consumer)
-        if !hasBegun, raw.count > 0 { reject(reason ?? .frameMalformed, &intake, &consumer) }
+        guard !hasExport, hasOther else { return }
+        if mayHaveName { raw.removeAll() }
+        reject(reason ?? .frameMalformed, &intake, &consumer)
+    }
+
+    /// Whether ``raw`` may be the header of an electrocardiogram, which begins with a name and a birthday.
+    private var mayHaveName: Bool {
+        raw.count > 0 && raw.view[0] != Self.beginning[0]
+            && [",", ";", "\t"].contains { raw.view.firstIndex(of: UInt8(ascii: $0), from: 0) != nil }
     }
 
     /// An archive has a file for each electrocardiogram, beside that of the records.
     func fileEnded(_ intake: inout StreamIntake, to consumer: inout some PayloadReceiver & ~Copyable) {
-        endFile(for: nil, &intake, &consumer)
+        endFile(for: nil, isOfArchive: true, &intake, &consumer)
+        raw.removeAll()
     }
 
     private func endFile(
-        for reason: Rejection?, _ intake: inout StreamIntake, _ consumer: inout some PayloadReceiver & ~Copyable
+        for reason: Rejection?, isOfArchive: Bool = false, _ intake: inout StreamIntake,
+        _ consumer: inout some PayloadReceiver & ~Copyable
     ) {
         if case .outside = place {
-            endRecording(for: reason, &intake, &consumer)
+            // A file of an archive without content, too: it may be all that there is of the export.
+            let isRecording = endRecording(for: reason, &intake, &consumer)
+            if !isRecording, isOfArchive || raw.count > 0 { hasOther = true }
         } else {
             // Also when it ends between elements: others may be missing.
             if place != .between { keep(tag.view) }
@@ -115,18 +129,19 @@ final class AppleHealthProtocol: StreamProtocol {
         handOnPressures(&intake, &consumer)
     }
 
+    /// Whether the file that ends is an electrocardiogram, which is handed on or rejected.
     private func endRecording(
         for reason: Rejection?, _ intake: inout StreamIntake, _ consumer: inout some PayloadReceiver & ~Copyable
-    ) {
+    ) -> Bool {
         let outcome = recording.end(for: reason)
-        guard outcome != .other else { return }
-        hasBegun = true
+        guard outcome != .other else { return false }
         raw.removeAll()
         if case .rejected(let reason) = outcome {
             recording.rejected.withPadding { intake.reject(reason, $0, to: &consumer) }
         } else {
             recording.view.withPadding { intake.payload($0, to: &consumer) }
         }
+        return true
     }
 
     // MARK: Tags
@@ -157,14 +172,14 @@ final class AppleHealthProtocol: StreamProtocol {
 
     /// Looks whether `byte` is the next one of the export's beginning, of which `matching` have come.
     private func look(for matching: Int, _ byte: UInt8) {
-        if !hasBegun, raw.count < Self.mostShown { raw.append(byte) }
+        if !hasExport, raw.count < Self.mostShown { raw.append(byte) }
         guard byte == Self.beginning[matching] else {
             return place = .outside(byte == Self.beginning[0] ? 1 : 0)
         }
         place = .outside(matching + 1)
         guard matching + 1 == Self.beginning.count else { return }
         raw.removeAll()
-        hasBegun = true
+        hasExport = true
         recording.giveUp()
         beginTag()
         Self.beginning.withByteView { tag.append($0[1..<$0.count]) }

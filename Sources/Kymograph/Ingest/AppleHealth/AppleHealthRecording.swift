@@ -14,7 +14,7 @@ import KymographCore
 ///
 /// Apple does not describe the format: this is that of files in public repositories. Labels and some values are in the
 /// language of the phone, decimals may have its comma, so that values are known by their order behind the only one that
-/// is a time. What stands before it, name and birthday, is not kept.
+/// is a time with a zone. It makes a file one of these; what stands before it, name and birthday, is not kept.
 struct AppleHealthRecording: ~Copyable {
     /// What a file has turned out to be.
     enum Outcome: Equatable {
@@ -41,6 +41,10 @@ struct AppleHealthRecording: ~Copyable {
     private let patient: IdentifierText
     private let cap: Int
     private var state = State.header
+    /// Whether there was a time, so that the file is one of these, whatever follows.
+    private var isRecording = false
+    /// Whether the line is longer than any may be.
+    private var isLong = false
     private var line = ByteWriter(capacity: AppleHealthRecording.mostLineBytes)
     private var values: [[UInt8]] = []
     private var voltages = ByteWriter(capacity: 1_024)
@@ -59,7 +63,8 @@ struct AppleHealthRecording: ~Copyable {
     /// The document, once the file has ended as one.
     var view: ByteView { text.view }
 
-    /// Bytes of a file that is rejected, from its time on, as many as a document may have.
+    /// Bytes of a file that is rejected, from its last time on, or its voltages when it has none: as many as a document
+    /// may have.
     var rejected: ByteView { shown.view }
 
     /// Expects the beginning of a file.
@@ -70,6 +75,7 @@ struct AppleHealthRecording: ~Copyable {
         voltages.removeAll()
         shown.removeAll()
         (point, fault) = (nil, nil)
+        (isRecording, isLong) = (false, false)
     }
 
     /// Notes that the file is something else.
@@ -79,14 +85,17 @@ struct AppleHealthRecording: ~Copyable {
     mutating func take(_ byte: UInt8) {
         if case .other = state { return }
         guard byte != 0x0A else { return endLine() }
-        guard line.count < Self.mostLineBytes else { return endLongLine() }
-        line.append(byte)
+        if line.count < Self.mostLineBytes { line.append(byte) } else { isLong = true }
     }
 
     /// What the file was, whose end is here, or which ends for `reason`.
     mutating func end(for reason: Rejection?) -> Outcome {
         if reason == nil { endLine() }
-        guard case .voltages = state else { return .other }
+        switch state {
+        case .header where isRecording: return .rejected(reason ?? .frameMalformed)
+        case .header, .other: return .other
+        case .voltages: break
+        }
         if let reason { return .rejected(reason) }
         if let fault { return .rejected(fault) }
         guard voltages.count > 0 else { return .rejected(.frameIncomplete) }
@@ -97,7 +106,10 @@ struct AppleHealthRecording: ~Copyable {
     // MARK: Lines
 
     private mutating func endLine() {
-        defer { line.removeAll() }
+        defer {
+            line.removeAll()
+            isLong = false
+        }
         let end = line.count > 0 && line.view[line.count - 1] == 0x0D ? line.count - 1 : line.count
         guard end > 0 else { return }
         switch state {
@@ -107,24 +119,33 @@ struct AppleHealthRecording: ~Copyable {
         }
     }
 
-    private mutating func endLongLine() {
-        line.removeAll()
-        if case .header = state { state = .other } else { fault = fault ?? .frameMalformed }
+    /// Ends a header that is none: of something else before its time, and of a broken recording behind it.
+    private mutating func breakHeader(_ bytes: ByteView) {
+        guard isRecording else { return state = .other }
+        show(bytes)
+        (state, fault) = (.voltages, .frameMalformed)
     }
 
     private mutating func show(_ bytes: ByteView) {
-        // Not the name nor the birthday.
-        guard values.count > 2 else { return }
         shown.append(bytes[0..<min(bytes.count, max(0, cap - shown.count))])
         if shown.count < cap { shown.append(0x0A) }
     }
 
     private mutating func readHeader(_ bytes: ByteView) {
-        guard values.count < Self.mostLines, bytes[0] != UInt8(ascii: "<") else { return state = .other }
+        let isOther = values.count >= Self.mostLines || bytes[0] == UInt8(ascii: "<") || isLong && isRecording
+        guard !isOther else { return breakHeader(bytes) }
+        // A long name, for example.
+        guard !isLong else { return values.append([]) }
         let comma = bytes.firstIndex(of: UInt8(ascii: ","), from: 0)
         let value = comma.map { Self.unquoted(bytes[($0 + 1)..<bytes.count]) } ?? []
         values.append(value)
-        show(bytes)
+        if Self.time(value) != nil {
+            isRecording = true
+            // A name may have several lines, and a birthday be such a time: what stands before another one is not kept.
+            shown.removeAll()
+        }
+        // Not the name nor the birthday.
+        if isRecording, values.count > 2 { show(bytes) }
         let isUnit = value.withByteView { value in Self.units.contains { value.equals(ByteView($0)) } }
         if isUnit { state = .voltages }
     }
@@ -145,6 +166,7 @@ struct AppleHealthRecording: ~Copyable {
     private mutating func readVoltage(_ bytes: ByteView) {
         show(bytes)
         guard fault == nil else { return }
+        guard !isLong else { return fault = .frameMalformed }
         guard let number = number(Self.unquoted(bytes)) else { return fault = .frameMalformed }
         if voltages.count > 0 { voltages.append(",") }
         voltages.append(number)
