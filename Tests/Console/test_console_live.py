@@ -15,11 +15,17 @@ DRAWN = """() => {
 }"""
 
 
+START = 1_780_000_000
+
+
 def answer(first, count, second):
     """What a page gets of a second in which `count` series have sent."""
-    return {"slices": [{"id": second, "time": 1_780_000_000 + second,
-                        "readings": [[number, 1, (1_780_000_000 + second) * 1000, 60 + number % 40] for number in
-                                     range(first, first + count)]}]}
+    return piece(second, [[number, 1, (START + second) * 1000, 60 + number % 40] for number in range(first, first + count)])
+
+
+def piece(second, readings, **others):
+    """What a page gets of a second in which these came: number, count, milliseconds, value."""
+    return {"slices": [{"id": second, "time": START + second, "readings": readings, **others}]}
 
 
 class LiveTests(ConsoleTestCase):
@@ -99,6 +105,26 @@ class LiveTests(ConsoleTestCase):
         self.wait_state(page, "empty")
         instance.send(reading("watch-1"))
         self.wait_state(page, "loaded")
+
+    def test_what_came_before_says_nothing_of_who_sends(self):
+        page = self.logged_in(self.instance)
+        old = [[number, 5, (START - 7_200) * 1000, 50 + number] for number in range(3)]
+        # The first sends each second, the second a value of yesterday in each, and the third nothing; then all is told again.
+        seconds = [piece(1, old, isBeginning=True)] + [piece(second, [
+            [0, 1, (START + second) * 1000, 70], [1, 1, (START - 86_400 + second) * 1000, 99]]) for second in range(2, 6)]
+        told = iter(seconds)
+        self.answering(page, lambda: next(told, {"slices": []}))
+        self.go(page, "live")
+        wait_until(lambda: self.summary(page).endswith("; 3 are not known yet"), what="the beginning")
+        wait_until(lambda: self.summary(page).endswith("; 1 is not known yet"), what="a rhythm")
+        canvas = page.locator("canvas")
+        canvas.focus()
+        page.keyboard.press("Home")
+        wait_until(lambda: canvas.get_attribute("aria-valuetext").endswith(": 70"), what="what came")
+        page.keyboard.press("ArrowRight")
+        self.assertTrue(canvas.get_attribute("aria-valuetext").endswith(": 51"))
+        told = iter([piece(60, old, isBeginning=True)])
+        wait_until(lambda: self.summary(page).endswith("; 3 are not known yet"), what="the beginning again")
 
     def test_of_more_than_1_000_series_that_is_told_and_only_what_is_seen_is_drawn(self):
         page = self.logged_in(self.instance)

@@ -15,22 +15,32 @@ export default {
   },
 };
 
-/** What one series has sent: a value for each second, NaN where none came. */
+/** What one series has sent: a value for each second, NaN where none came; `at` is the time of the reading whose number is shown. */
 class Series {
   constructor(number) {
-    Object.assign(this, {number, values: new Float64Array(minute).fill(NaN), seen: 0, first: 0, last: 0, type: "", device: "", text: ""});
+    Object.assign(this, {number, values: new Float64Array(minute).fill(NaN), seen: 0, first: 0, last: 0, at: -Infinity, type: "", device: "", text: ""});
   }
 
-  take(slot, time, count, value) {
-    this.values[slot] = value ?? NaN;
-    if (value !== null) this.text = String(value);
+  /** What came in the second `time`. A reading of an earlier time than the one that is shown came now, but is not the newest. */
+  take(slot, time, at, value) {
+    if (this.show(at, value)) this.values[slot] = value ?? NaN;
     if (this.seen === 0) this.first = time;
     this.last = time;
     this.seen += 1;
   }
 
+  /** Whether the number is the newest, and is shown. */
+  show(at, value) {
+    if (at < this.at) return false;
+    this.at = at;
+    this.text = value === null ? "" : String(value);
+    return true;
+  }
+
+  /** Whether it is known how often it sends. */
+  get isKnown() { return this.seen > 2; }
   /** Seconds between two of its readings, as far as it is known. */
-  get interval() { return this.seen > 2 ? Math.max(1, (this.last - this.first) / (this.seen - 1)) : Infinity; }
+  get interval() { return this.isKnown ? Math.max(1, (this.last - this.first) / (this.seen - 1)) : Infinity; }
   isQuiet(time) { return time - this.last > Math.max(5, 3 * this.interval); }
 }
 
@@ -78,20 +88,24 @@ class LivePage {
     this.show();
   }
 
-  take({id, time, readings, isPartial}) {
+  take({id, time, readings, isBeginning, isPartial}) {
     this.after = id;
+    // What was not looked at has no rhythm; what had stopped before has.
+    if (isBeginning || time - this.time > 5) for (const one of this.all.values()) if (!one.isQuiet(this.time)) one.seen = 0;
     this.slot = (this.slot + 1) % minute;
     this.time = time;
     this.isPartial = isPartial ?? false;
     for (const one of this.all.values()) one.values[this.slot] = NaN;
-    for (const [number, count, , value] of readings) {
+    for (const [number, , at, value] of readings) {
       let one = this.all.get(number);
       if (!one) {
         if (this.all.size === most) { this.isCut = true; continue; }
         this.all.set(number, one = new Series(number));
         this.shown.push(one);
       }
-      one.take(this.slot, time, count, value);
+      // Those of the beginning came at any time before.
+      if (isBeginning) one.show(at, value);
+      else one.take(this.slot, time, at, value);
     }
     this.shown.sort((one, other) => one.number - other.number);
   }
@@ -104,8 +118,10 @@ class LivePage {
     if (!this.isShown) this.view.loaded(this.summary, this.wall, this.said, this.details);
     this.isShown = true;
     const quiet = this.shown.filter((one) => one.isQuiet(this.time)).length;
-    const text = `${counted(this.shown.length, "series", "series")}, a minute of each; `
-      + (quiet ? `◔ ${count(quiet)} ${quiet === 1 ? "has" : "have"} stopped` : "✓ all send as usual");
+    const unknown = this.shown.filter((one) => !one.isKnown).length;
+    const states = [quiet && `◔ ${count(quiet)} ${quiet === 1 ? "has" : "have"} stopped`,
+      unknown && `${count(unknown)} ${unknown === 1 ? "is" : "are"} not known yet`].filter(Boolean);
+    const text = `${counted(this.shown.length, "series", "series")}, a minute of each; ${states.join(", ") || "✓ all send as usual"}`;
     if (this.summary.textContent !== text) this.summary.textContent = text;
     this.canvas.setAttribute("aria-valuemax", this.shown.length - 1);
     const cut = [this.isCut && `Only ${count(most)} series are shown.`,
@@ -269,6 +285,6 @@ class LivePage {
     if (!this.details.open) return replace(this.rows);
     replace(this.rows, table(`Series at ${clock(new Date(this.time * 1000))} UTC`, ["Device", "Type", "#Value", "#Last came"], this.shown.map((one) => row(
       h("a", {href: `#/timeline?of=${one.number}&bucket=1min`}, visible(one.device)), one.type, number(one.text || "–"),
-      number(`${age(this.time - one.last)} ago`)))));
+      number(one.seen ? `${age(this.time - one.last)} ago` : "–")))));
   }
 }

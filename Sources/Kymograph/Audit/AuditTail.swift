@@ -11,6 +11,10 @@ struct AuditTail {
         var head: AuditHead { AuditHead(sequence: record.sequence, digest: digest) }
     }
 
+    /// Records that are given at least, as far as there are so many: one, and those by which an outage is told from a
+    /// record that fails for good.
+    static let least = 9
+
     /// Bytes that are read at a time, at least one line.
     private let most: Int
     private let folder: AuditFolder
@@ -30,7 +34,7 @@ struct AuditTail {
         self.most = most
     }
 
-    /// Some records behind `head`, in order; none at the end. Of a trail that has gone on without it, because its first
+    /// Some records behind `head`, in order, ``least`` where there are so many; none at the end. Of a trail that has gone on without it, because its first
     /// files were taken away, the first there are; of one that was made from scratch since, those from the first on.
     /// Lines that are no records, such as a crash leaves, are passed over.
     ///
@@ -50,15 +54,17 @@ struct AuditTail {
             start = found
         }
         places = [start]
+        var given: [Item] = []
         for file in marks.drop(while: { !$0.isSame(as: start.file) }) {
             if !file.isSame(as: start.file) { start = Place(head: head, file: file, offset: 0) }
             while let found = try read(start, files) {
                 places += found.items.map { Place(head: $0.item.head, file: file, offset: $0.end) }
-                if !found.items.isEmpty { return found.items.map(\.item) }
+                given += found.items.map(\.item)
+                if given.count >= Self.least { return given }
                 start.offset = found.end
             }
         }
-        return []
+        return given
     }
 
     private mutating func forget() -> [Item] {

@@ -34,6 +34,7 @@ enum WallRoutes {
         object.add("id", slice.id)
         object.add("time", Int(slice.time.nanoseconds / 1_000_000_000))
         object.add("readings", list: slice.readings.map(json))
+        object.add("isBeginning", if: slice.isBeginning)
         object.add("isPartial", if: slice.isPartial)
         return object.finished()
     }

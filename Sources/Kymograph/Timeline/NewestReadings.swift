@@ -9,7 +9,7 @@ struct NewestReadings: Sendable {
         var number: Int
         /// How many have come.
         var count: Int
-        /// The time of the latest of them, and its first number; nil when it has none.
+        /// The time of the latest of them, and the first of its values: nil when that is missing, whatever others it has.
         var last: Instant
         var value: Decimal64?
     }
@@ -71,7 +71,7 @@ extension StoreReader {
                 one.count += 1
                 if reading.instant >= one.last {
                     one.last = reading.instant
-                    one.value = (0..<KymographCore.Measurement.inlineValues).lazy.compactMap(reading.inline).first
+                    one.value = reading.inline(0)
                 }
                 newest[record.series] = one
             }

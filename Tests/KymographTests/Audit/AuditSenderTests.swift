@@ -14,6 +14,9 @@ import Testing
             var status: @Sendable (_ digest: String, _ times: Int) -> Int = { _, _ in 201 }
             /// Whether it says what it is, when it is asked for the time of this number.
             var isFHIR: @Sendable (_ times: Int) -> Bool = { _ in true }
+            /// Whether the request of this number, counted from 1, goes to a server that stores nothing now.
+            var isAway: @Sendable (_ number: Int) -> Bool = { _ in false }
+            var requests = 0
             var sent: [String] = []
             var asked = 0
         }
@@ -24,6 +27,7 @@ import Testing
             _ request: HTTPRequest, completion: @escaping @Sendable (Result<HTTPResponse, HTTPFailure>) -> Void
         ) {
             let (status, body) = state.withLock { state in
+                state.requests += 1
                 guard request.method == "PUT" else {
                     state.asked += 1
                     return state.isFHIR(state.asked) ? (200, AuditSenderTests.statement) : (503, "")
@@ -31,7 +35,7 @@ import Testing
                 let digest = String(request.url.split(separator: "/").last ?? "")
                 let times = state.sent.count { $0 == digest }
                 state.sent.append(digest)
-                return (state.status(digest, times), "")
+                return (state.isAway(state.requests) ? 500 : state.status(digest, times), "")
             }
             guard status > 0 else { return completion(.failure(HTTPFailure(.timeout, "no answer"))) }
             completion(.success(HTTPResponse(status: status, body: Array(body.utf8))))
@@ -91,7 +95,7 @@ import Testing
             Issue.record("\(fates)")
         }
         #expect(failures == AuditSender.patientFailures - 1)
-        #expect(sent() == [0] + Array(repeating: 1, count: AuditSender.patientFailures) + [2, 1, 3, 4, 5])
+        #expect(sent() == [0] + Array(repeating: 1, count: AuditSender.patientFailures) + [2, 1, 1, 3, 4, 5])
     }
 
     /// However long it lasts, and whatever the server says of itself meanwhile.
@@ -113,8 +117,8 @@ import Testing
         #expect(sent() == Array(repeating: 0, count: 8) + [1, 0, 2, 3, 4, 5])
         server.state.withLock { state in
             state = Server.State()
-            // Away from the ninth time on at which the first is sent, until it has been asked four times in vain.
-            state.status = { digest, times in digest == first && times < 9 ? 500 : digest == second ? 200 : 201 }
+            // Away from the tenth time on at which the first is sent, until it has been asked four times in vain.
+            state.status = { digest, times in digest == first && times < 10 ? 500 : digest == second ? 200 : 201 }
             state.isFHIR = { !(9...12).contains($0) }
         }
         sender = makeSender()
@@ -129,5 +133,45 @@ import Testing
         #expect(send(&sender, Array(items[...2]), most: 50).fates == [.stored, .stored])
         let (fates, failures) = send(&sender, Array(items[2...]))
         #expect(fates.count == 4 && fates[0] != .stored && fates[1...].allSatisfy { $0 == .stored } && failures == 0)
+    }
+
+    /// Two in a row: the next ones are tried, one after each further failure, and those between get their own turn.
+    @Test func twoThatFailForGood() {
+        let poisons = items[1...2].map(\.digest)
+        server.state.withLock { $0.status = { digest, _ in poisons.contains(digest) ? 500 : 201 } }
+        var sender = makeSender()
+        let (fates, failures) = send(&sender, items)
+        #expect(fates.map { $0 == .stored } == [true, false, false, true, true, true])
+        let patient = AuditSender.patientFailures
+        #expect(failures == patient + patient - 1)
+        #expect(
+            sent() == [0] + Array(repeating: 1, count: patient) + [2, 1, 3, 1, 1]
+                + Array(repeating: 2, count: patient) + [3, 2, 2, 4, 5])
+    }
+
+    /// Two servers behind one address, by turns, of which one stores nothing: that leaves no gap.
+    @Test(arguments: [0, 1]) func oneOfTwoIsAway(turn: Int) {
+        server.state.withLock { $0.isAway = { $0 % 2 == turn } }
+        var sender = makeSender()
+        #expect(send(&sender, items, most: 1_000).fates == Array(repeating: .stored, count: 6))
+    }
+
+    /// An answer that says "later" is no failure of the event, however often it comes.
+    @Test(arguments: [429, 503]) func laterIsNoFailure(status: Int) {
+        let late = items[1].digest
+        server.state.withLock { $0.status = { digest, times in digest == late && times < 50 ? status : 201 } }
+        var sender = makeSender()
+        let (fates, failures) = send(&sender, items)
+        #expect(fates == Array(repeating: .stored, count: 6) && failures == 50)
+        #expect(sent() == [0] + Array(repeating: 1, count: 51) + [2, 3, 4, 5])
+        // Nor is it when it comes behind the one that was tried.
+        server.state.withLock { state in
+            state = Server.State()
+            state.status = { digest, times in
+                digest != late || times >= 50 ? 201 : times < AuditSender.patientFailures ? 500 : status
+            }
+        }
+        sender = makeSender()
+        #expect(send(&sender, items).fates == Array(repeating: .stored, count: 6))
     }
 }

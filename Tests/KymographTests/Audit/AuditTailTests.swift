@@ -114,4 +114,18 @@ import TrialSupport
         var tail = AuditTail(dataDirectory: folder.path, most: 1)
         #expect(try rest(&tail, after: .origin) == (try all(folder)))
     }
+
+    /// The last record of a file, or of what is read at a time, does not come alone while there are others behind it.
+    @Test(arguments: [1, 1 << 20]) func oneDoesNotComeAlone(most: Int) throws {
+        let folder = TemporaryFolder()
+        try append(20, to: folder, largest: 600)
+        #expect(Files.names("\(folder.path)/audit").count > 4)
+        let heads = try all(folder)
+        for (place, head) in ([.origin] + heads).enumerated() {
+            var tail = AuditTail(dataDirectory: folder.path, most: most)
+            let found = try tail.records(after: head).map(\.head)
+            #expect(found.count >= min(AuditTail.least, 20 - place), "behind \(place)")
+            #expect(found == Array(heads[place...].prefix(found.count)))
+        }
+    }
 }

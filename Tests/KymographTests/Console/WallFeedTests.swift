@@ -23,7 +23,8 @@ import Testing
             [line(1, "a", "70"), line(2, "a", "71.5"), line(0, "a", "60"), line(1, "b", "80")], delivers: false)
         let (begin, time) = (ContinuousClock.now, WallClock.now())
         let first = try feed.slices(after: nil, now: begin, at: time)
-        #expect(first.map(\.id) == [1] && first[0].readings.map(\.count) == [3, 1])
+        // What was there before the first look came at any time.
+        #expect(first.map(\.id) == [1] && first[0].isBeginning && first[0].readings.map(\.count) == [3, 1])
         #expect(first[0].readings[0].last == Instant(seconds: Self.start - 58))
         #expect(first[0].readings.map(\.value) == [.init(mantissa: 715, exponent: -1), .init(mantissa: 80)])
         let names = try StoreReader(directory: scratch.path).series(numbers: first[0].readings.map(\.number) + [99])
@@ -34,12 +35,12 @@ import Testing
         #expect(try feed.slices(after: nil, now: begin + .milliseconds(500), at: time).map(\.id) == [1])
         #expect(try feed.slices(after: 1, now: begin + .milliseconds(500), at: time).isEmpty)
         let second = try feed.slices(after: 1, now: begin + .seconds(1), at: time)
-        #expect(second.map(\.id) == [2] && second[0].readings.map(\.count) == [1])
+        #expect(second.map(\.id) == [2] && !second[0].isBeginning && second[0].readings.map(\.count) == [1])
         #expect(try feed.slices(after: nil, now: begin + .seconds(1), at: time).map(\.id) == [1, 2])
         // What a page has of another run is none of this one.
         #expect(try feed.slices(after: 7_000, now: begin + .seconds(1), at: time).map(\.id) == [1, 2])
         let later = try feed.slices(after: 2, now: begin + .seconds(60), at: time)
-        #expect(later.map(\.id) == [3] && later[0].readings.map(\.count) == [3, 2])
+        #expect(later.map(\.id) == [3] && later[0].isBeginning && later[0].readings.map(\.count) == [3, 2])
         try run.end()
     }
 

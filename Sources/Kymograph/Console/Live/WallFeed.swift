@@ -10,6 +10,8 @@ final class WallFeed: Sendable {
         var id: Int
         var time: Instant
         var readings: [NewestReadings.Series]
+        /// Whether it has what the journal still had of open windows, however old, instead of what came in a second.
+        var isBeginning: Bool
         /// Whether not all readings were looked at.
         var isPartial: Bool
     }
@@ -60,7 +62,7 @@ final class WallFeed: Sendable {
         state.withLock { state in
             state.slices.append(
                 Slice(
-                    id: state.nextID, time: time, readings: found.series,
+                    id: state.nextID, time: time, readings: found.series, isBeginning: through == nil,
                     // Before the first look, nothing is left out that was asked for.
                     isPartial: found.isPartial && through != nil))
             if state.slices.count > Self.mostSlices { state.slices.removeFirst() }

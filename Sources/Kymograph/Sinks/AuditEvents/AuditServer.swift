@@ -21,6 +21,8 @@ struct AuditServer {
         var message: String
         /// How long the server asks to be left alone, in nanoseconds.
         var wait: Int64?
+        /// Whether the server says that it has no time now (429, 503): that tells nothing of an event.
+        var isLater = false
     }
 
     private let base: String
@@ -116,7 +118,7 @@ struct AuditServer {
         return Failure(
             kind: "status \(status)",
             message: "\(base) \(isAccess ? "refuses the credentials: check them" : text) (status \(status))",
-            wait: pause(response))
+            wait: pause(response), isLater: status == 429 || status == 503)
     }
 
     /// How long the answer asks to wait, in nanoseconds.
