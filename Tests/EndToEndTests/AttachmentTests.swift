@@ -26,6 +26,13 @@ struct AttachmentTests {
         }
     }
 
+    private static func samples(_ data: Data) -> [Int] {
+        String(decoding: data, as: UTF8.self).split(separator: " ").compactMap { Int($0) }
+    }
+
+    /// Whatever the series takes for its origin.
+    private static func fromLowest(_ samples: [Int]) -> [Int] { samples.map { $0 - (samples.min() ?? 0) } }
+
     private func run(
         _ lines: [String], _ environment: [String: String] = [:], _ arguments: [String] = [],
         mapping: String = "ecg-waveform"
@@ -53,12 +60,17 @@ struct AttachmentTests {
             let start = observation["effectivePeriod"]?["start"]?.text ?? ""
             let second = try #require(Int(start.dropFirst(17).prefix(2)))
             let named = observation["derivedFrom"]?.elements ?? []
-            let found = try named.map { reference in
+            let series = (observation["component"]?.elements ?? []).compactMap { $0["valueSampledData"] }
+            #expect(series.count == named.count)
+            let found = try zip(named, series).map { reference, series in
+                guard case .number(let text)? = series["origin"]?["value"] else { return [Int]() }
+                let origin = try #require(Int(text))
+                #expect(series["factor"] == nil && series["data"] == nil)
                 let value = try #require(reference["identifier"]?["value"]?.text)
                 let attachment = documents[value]?["content"]?.elements?.first?["attachment"]
                 let data = try #require(Data(base64Encoded: attachment?["data"]?.text ?? ""))
                 #expect(attachment?["size"] == .number("\(data.count)"))
-                return String(decoding: data, as: UTF8.self).split(separator: " ").compactMap { Int($0) }
+                return Self.samples(data).map { $0 + origin }
             }
             #expect(found == signals[second])
         }
@@ -111,7 +123,8 @@ struct AttachmentTests {
         let lines = signals.enumerated().map { message($0.offset, $0.element) }
         let arguments = ["--data", folder.file("data"), "--out", "none", "--server", server.base]
         for part in [Array(lines[..<2]), Array(lines[2...])] {
-            let done = try run(part, [:], arguments, mapping: folder.file("ecg"))
+            let done = try run(
+                part, ["KYMO_SERVER_IDENTITY": "create"], arguments, mapping: folder.file("ecg"))
             #expect(done.end == .exit(0) && done.error.contains("undeliverable 0"), "\(done.error)")
         }
         let stats = try await server.stats()
@@ -123,10 +136,9 @@ struct AttachmentTests {
         let documents = all.filter { $0["status"]?.text == "current" }
         let samples = documents.map { document in
             let data = document["content"]?.elements?.first?["attachment"]?["data"]?.text ?? ""
-            return String(decoding: Data(base64Encoded: data) ?? Data(), as: UTF8.self).split(separator: " ")
-                .compactMap { Int($0) }
+            return Self.fromLowest(Self.samples(Data(base64Encoded: data) ?? Data()))
         }
-        #expect(Set(samples) == [signals.flatMap { $0[0] }, signals.flatMap { $0[1] }])
+        #expect(Set(samples) == Set((0..<2).map { lead in Self.fromLowest(signals.flatMap { $0[lead] }) }))
         // What the archive shows is whole.
         let query = try Kymo.run(["query", "--data", folder.file("data"), "--mapping", folder.file("ecg")])
         #expect(!query.text.contains("derivedFrom") && query.text.contains("\"data\":\""), "\(query.error)")
