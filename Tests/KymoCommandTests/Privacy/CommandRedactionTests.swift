@@ -64,8 +64,8 @@ import TrialSupport
         folder.write(
             "export.xml",
             """
-            <HealthData><Record type="HKQuantityTypeIdentifierHeartRate" sourceName="\(device)" unit="\(patient)"
-            startDate="2026-03-01 08:00:00 +0000" endDate="2026-03-01 08:00:00 +0000" value="6"/></HealthData>
+            <HealthData><Record type="HKQuantityTypeIdentifierHeartRate" sourceName="\(device)" unit="count/min"
+            startDate="2026-03-01 08:00:00 +0000" endDate="2026-03-01 08:00:00 +0000" value="66"/></HealthData>
             """)
         folder.write("rules.yaml", "rules:\n  - {name: bench, then: drop, devices: [\"\(patient)-*\"]}\n")
         folder.write(
@@ -201,7 +201,7 @@ import TrialSupport
             if try run(line, place) { shown.insert(line.command) }
         }
         // They have read what there is.
-        let expected: Set = ["map", "query", "export", "dead show"]
+        let expected: Set = ["map", "query", "export", "ledger", "patients check"]
         #expect(shown.isSuperset(of: expected), "\(expected.subtracting(shown))")
     }
 }
