@@ -3,8 +3,8 @@ import Kymograph
 
 /// The descriptors 0, 1 and 2: the only place where this command calls the system by pointers.
 enum StandardDescriptors {
-    /// What `path` is when it is neither a file nor a folder, such as a pipe of the shell (`<(…)`), or a link that leads
-    /// nowhere; nil for others.
+    /// What `path` is when it is neither a file nor a folder, such as a pipe of the shell (`<(…)`), or a link that
+    /// leads nowhere; nil for others.
     static func oddity(of path: String) -> String? {
         var status = stat()
         // Safe: the path is a C string for the call, and the struct is ours; the same below.

@@ -26,6 +26,7 @@ enum IdentityRules {
         "Sources/Kymograph/Sinks/Server/Delivery/ServerContent.swift": "names of members",
         "Sources/Kymograph/Sinks/Kinds/": "keys of settings",
         "Sources/Kymograph/Store/LedgerBalance.swift": "names of reasons",
+        "Sources/Kymograph/Store/SettledLetters.swift": "names of reasons",
         "Sources/Kymograph/Store/LedgerOutcome.swift": "names of outcomes",
         "Sources/Kymograph/Sinks/Outbox/ReasonCounts.swift": "names of reasons",
         "Sources/Kymograph/Store/Store+Ledger.swift": "names of sources",

@@ -21,8 +21,8 @@ extension StoreReader {
 
     /// Hands to `body` the payloads with readings of the same series and time as those of `window` that `isWanted` by
     /// their times, in the order in which they were stored. What came several times is several; what came at another
-    /// time, and was moved or taken back since, is none. `types` are those of the store. It ends when `body` gives false:
-    /// what comes later is not read then.
+    /// time, and was moved or taken back since, is none. `types` are those of the store. It ends when `body` gives
+    /// false: what comes later is not read then.
     ///
     /// - Returns: whether all that was asked for could be read; false also when the window cannot be.
     /// - Throws: ``PipelineError`` when the database cannot be read.

@@ -185,8 +185,8 @@ final class MappingReloader: Sendable {
         reloadSettings("\(path) has changed", &watch, &configuration)
     }
 
-    /// Whether what `seen` has read may be taken without being asked: no file has changed meanwhile, all are complete, and
-    /// none is included for the first time, which may be half written while what includes it is whole.
+    /// Whether what `seen` has read may be taken without being asked: no file has changed meanwhile, all are complete,
+    /// and none is included for the first time, which may be half written while what includes it is whole.
     private func isCalm(_ seen: inout ConfigurationWatch, _ former: ConfigurationWatch?) -> Bool {
         let isKnown = former.map(seen.hasFiles) ?? false
         guard isKnown, !seen.hasChanged, seen.incompleteness == nil else {

@@ -9,7 +9,8 @@ struct NewestReadings: Sendable {
         var number: Int
         /// How many have come.
         var count: Int
-        /// The time of the latest of them, and the first of its values: nil when that is missing, whatever others it has.
+        /// The time of the latest of them, and the first of its values: nil when that is missing, whatever others
+        /// it has.
         var last: Instant
         var value: Decimal64?
     }

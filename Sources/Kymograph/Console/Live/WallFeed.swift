@@ -1,8 +1,8 @@
 import KymographCore
 import Synchronization
 
-/// What came of each series in each second of the last minute, as long as a page asks for it. All pages are answered from
-/// one look a second.
+/// What came of each series in each second of the last minute, as long as a page asks for it. All pages are
+/// answered from one look a second.
 final class WallFeed: Sendable {
     /// What one look has found.
     struct Slice: Sendable {
