@@ -68,7 +68,8 @@ import Testing
         run.properties(properties(obstacle == .authority ? other : authority))
         run.configure(", propertiesFile: kafka.properties", more: "drain: 2s")
         let done = try run.run(Self.lines)
-        #expect(done.end == .exit(75), "\(done.end) \(done.error)")
+        // What is not sent waits in the store.
+        #expect(done.end == .exit(0), "\(done.error)")
         #expect(try run.messages().isEmpty)
         let own = try authority.issue("kymo")
         let mended =
