@@ -35,8 +35,8 @@ struct AuditTail {
     }
 
     /// Some records behind `head`, in order, ``least`` where there are so many; none at the end. Of a trail that has
-    /// gone on without it, because its first files were taken away, the first there are; of one that was made from scratch since, those from the first on.
-    /// Lines that are no records, such as a crash leaves, are passed over.
+    /// gone on without it, because its first files were taken away, the first there are; of one that was made
+    /// from scratch since, those from the first on. Lines that are no records, such as a crash leaves, are passed over.
     ///
     /// - Throws: ``AuditError`` when a file cannot be read.
     mutating func records(after head: AuditHead) throws(AuditError) -> [Item] {
