@@ -21,12 +21,12 @@ import Testing
         var name: String { "unix \(socket)" }
 
         /// The mapping of all sources that have none of their own reads the payloads.
-        static func configuration(_ sources: [String]) -> String {
-            "mappings: [./yes]\nsources:\n" + sources.map { "  - \($0)\n" }.joined()
+        func configuration(_ sources: [String]) -> String {
+            "mappings: [\(run.folder.file("yes"))]\nsources:\n" + sources.map { "  - \($0)\n" }.joined()
         }
 
         private func arguments(_ sources: [String]) -> [String] {
-            let file = run.folder.write("kymo.yaml", Self.configuration(sources))
+            let file = run.folder.write("kymo.yaml", configuration(sources))
             return ["--config", file, "--data", run.data, "--out", run.output, "--format", "ndjson"]
         }
 
@@ -37,9 +37,12 @@ import Testing
             return instance
         }
 
+        /// The first ward's source, whose mapping reads nothing.
+        var first: String { "{unix: \(socket), mappings: [\(run.folder.file("no"))]}" }
+
         /// Leaves one letter of the first ward.
         func fill() throws {
-            let instance = try start("{unix: \(socket), mappings: [./no]}")
+            let instance = try start(first)
             try Sending.send(lines: [MappingText.reading], to: name)
             try Waiting.until("a letter") { try run.command("dead", "list").lines.count == 2 }
             #expect(try instance.terminate().end == .exit(0))
@@ -91,11 +94,11 @@ import Testing
     /// A source that a reload has removed takes nothing, and its socket may be another's.
     @Test func aReloadHasGivenTheAddressAway() throws {
         let wards = Wards()
-        let instance = try wards.start("{unix: \(wards.socket), mappings: [./no]}")
+        let instance = try wards.start(wards.first)
         try Sending.send(lines: [MappingText.reading], to: wards.name)
         try Waiting.until("a letter") { try wards.run.command("dead", "list").lines.count == 2 }
         let other = "{unix: \(wards.socket), name: ward-b}"
-        wards.run.folder.write("kymo.yaml", Wards.configuration([other]))
+        wards.run.folder.write("kymo.yaml", wards.configuration([other]))
         instance.signal(SIGHUP)
         try Waiting.until("ward B") { try wards.run.command("status").text.contains("ward-b") }
         try wards.checkUntouched(try wards.replay(other), "no source is called that here")
