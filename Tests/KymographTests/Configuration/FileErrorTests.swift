@@ -10,7 +10,7 @@ import Testing
             "a: 1\nlanes: 2",
             "1:1: error: unknown key 'a'; the keys here are window, lateness, idle, lateHold, maxFuture, "
                 + "identity, "
-                + "mappings, deviceMapping, fhirMapping, framing, compatibility, watch, patients, "
+                + "mappings, deviceMapping, fhirMapping, framing, compatibility, watch, watchConfig, patients, "
                 + "patientConflict, unmapped, rules, output, deadLetter, receipts, receiptSocket, server, "
                 + "data, ephemeral, encryption, store, audit, http, console, search, limits, "
                 + "lanes, shards, processors, wait, fastPath, ringSlots, drain, coreDumps, sandbox, log, "
