@@ -22,10 +22,12 @@ struct PowerLossTests {
     private func record(_ lines: [String], isCalm: Bool) throws -> RecordedDisk {
         let (root, journal) = (folder.file("disk"), folder.file("journal"))
         #expect(unsafe mkdir(root, 0o700) == 0)
+        let library = try RecordedDisk.library()
+        // It takes its file with it.
+        defer { withExtendedLifetime(library) {} }
         let process = try Kymo.start(
             arguments(root) + ["--unix", folder.file("k.sock")],
-            environment: try RecordedDisk.library().environment(
-                RecordedDisk.environment(journal: journal, root: root)))
+            environment: library.environment(RecordedDisk.environment(journal: journal, root: root)))
         _ = try process.addresses()
         let client = try AckClient(folder.file("k.sock"))
         for start in stride(from: 0, to: lines.count, by: 11) {
