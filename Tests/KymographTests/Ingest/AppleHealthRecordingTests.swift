@@ -185,7 +185,7 @@ import TrialSupport
     }
 
     /// Good recordings do not hide that the archive has no records.
-    @Test(arguments: ["<?xml version=\"1.0\"?>\n", "when,what\n1,2\n"])
+    @Test(arguments: ["", "<?xml version=\"1.0\"?>\n", "when,what\n1,2\n"])
     func anArchiveWithoutItsRecordsIsTold(export: String) throws {
         for isFirst in [true, false] {
             let files = [("a/export.xml", Array(export.utf8)), ("a/1.csv", Array(Export.electrocardiogram().utf8))]
