@@ -42,11 +42,15 @@ package final class OpenFile: Sendable {
         return true
     }
 
-    /// Reads to the end.
-    package func readAll() -> [UInt8] {
+    /// Reads to the end; calls `meanwhile` before each part, and again and again while none comes: who writes may wait
+    /// for something else to be read.
+    package func readAll(meanwhile: () -> Void = {}) -> [UInt8] {
         var bytes: [UInt8] = []
         var chunk = [UInt8](repeating: 0, count: 65_536)
+        var entry = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
         while true {
+            meanwhile()
+            guard unsafe poll(&entry, 1, 100) > 0 else { continue }
             let size = unsafe Glibc.read(descriptor, &chunk, chunk.count)
             guard size > 0 else { return bytes }
             bytes += chunk[..<size]

@@ -224,7 +224,7 @@ import TrialSupport
             return parts().contains { 1...99 ~= $0 }
         }
         let reader = try #require(run.outputPipe)
-        let bundles = reader.readAll()
+        let bundles = reader.readAll { shown += String(decoding: terminal.received(), as: UTF8.self) }
         #expect(try run.wait() == .exit(0))
         shown += String(decoding: terminal.received(), as: UTF8.self)
         #expect(parts() == parts().sorted() && parts().allSatisfy { 0...100 ~= $0 }, "\(parts())")

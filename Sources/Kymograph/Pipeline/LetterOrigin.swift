@@ -30,6 +30,9 @@ extension PipelineSettings {
 }
 
 extension StoredLetter {
+    /// Whether it came by standard input, which has no address that could be another source's by now.
+    package var isOfStandardInput: Bool { source.utf8.elementsEqual(StandardInputSource().name.utf8) }
+
     /// Why a letter of `source` is left, where no source is called that.
     package static func strayText(_ source: String) -> String {
         "it came from \(source), and no source is called that here; one that has its address by now may be another's: "

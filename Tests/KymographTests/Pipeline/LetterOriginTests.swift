@@ -65,6 +65,14 @@ import Testing
         #expect(settings.misdirection(of: letter("d")) == nil)
     }
 
+    /// Standard input has no address that another source could have.
+    @Test func standardInput() {
+        #expect(letter("stdin").isOfStandardInput)
+        for name in ["stdin ", "Stdin", "descriptor 5", "unix stdin", ""] {
+            #expect(!letter(name).isOfStandardInput, "\(name)")
+        }
+    }
+
     /// Which type the details of a letter name.
     @Test func types() {
         let detail = "mapping m, type heartRate, value hr $.hr; sent by 10.0.0.1:1"

@@ -37,21 +37,25 @@ final class ZipInput: CompressedInput {
         var (flags, method): (Int, Int)
         var checksum: UInt32
         var storedBytes: Int
-        var namesBytes: Int
+        /// Of the name, and of what is added to it.
+        var (nameBytes, extraBytes): (Int, Int)
 
+        var namesBytes: Int { nameBytes + extraBytes }
         var hasSizesBehind: Bool { flags & 8 != 0 }
 
         init(_ bytes: ByteView) {
             (flags, method) = (ZipInput.number(bytes, 6, 2), ZipInput.number(bytes, 8, 2))
             checksum = UInt32(truncatingIfNeeded: ZipInput.number(bytes, 14, 4))
             storedBytes = ZipInput.number(bytes, 18, 4)
-            namesBytes = ZipInput.number(bytes, 26, 2) + ZipInput.number(bytes, 28, 2)
+            (nameBytes, extraBytes) = (ZipInput.number(bytes, 26, 2), ZipInput.number(bytes, 28, 2))
         }
     }
 
     private let inflater = Inflater(.raw)
     private var state = State.header
     private var header: Header?
+    /// Whether its name is a folder's, which ends in a slash (section 4.4.17).
+    private var isFolder = false
     /// Bytes of a header or of sizes that have not come as a whole.
     private var partial = ByteWriter(capacity: 64)
     private var checksum = CyclicRedundancyCheck()
@@ -98,6 +102,7 @@ final class ZipInput: CompressedInput {
             try begin()
         case .names(let left):
             let taken = min(left, input.count - position)
+            noteName(input[position..<(position + taken)], left)
             position += taken
             state = left > taken ? .names(left - taken) : contentState()
         case .deflated: try inflate(input, &position, &output, room)
@@ -111,6 +116,13 @@ final class ZipInput: CompressedInput {
         case .sizes: try readSizes(input, &position)
         case .directory: try readDirectory(input, &position)
         }
+    }
+
+    /// Looks at the last byte of the name in `bytes`, the next of `left` bytes behind a header.
+    private func noteName(_ bytes: ByteView, _ left: Int) {
+        guard let header else { return }
+        let last = left - header.extraBytes - 1
+        if 0..<bytes.count ~= last { isFolder = bytes[last] == UInt8(ascii: "/") }
     }
 
     private func inflate(
@@ -157,7 +169,7 @@ final class ZipInput: CompressedInput {
         let isReadable = read.method == 8 || read.method == 0 && isStored
         guard read.flags & 1 == 0, isReadable else { throw CompressionDamage() }
         partial.removeAll()
-        (header, checksum, packed, unpacked) = (read, CyclicRedundancyCheck(), 0, 0)
+        (header, isFolder, checksum, packed, unpacked) = (read, false, CyclicRedundancyCheck(), 0, 0)
         inflater.reset()
         state = read.namesBytes > 0 ? .names(read.namesBytes) : contentState()
     }
@@ -166,7 +178,9 @@ final class ZipInput: CompressedInput {
         guard let header else { return .directory }
         guard header.method == 0 else { return .deflated }
         if header.storedBytes > 0 { return .stored(header.storedBytes) }
-        return header.hasSizesBehind ? .sizes : .header
+        if header.hasSizesBehind { return .sizes }
+        fileHasEnded = !isFolder
+        return .header
     }
 
     private func end() throws(CompressionDamage) {
@@ -192,7 +206,7 @@ final class ZipInput: CompressedInput {
         }
         guard let length else { throw CompressionDamage() }
         giveBack(from: start + 4 + 2 * length)
-        (state, fileHasEnded) = (.header, true)
+        (state, fileHasEnded) = (.header, !isFolder)
     }
 
     /// Passes over a record of the directory, or begins the next archive.
