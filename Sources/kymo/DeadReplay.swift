@@ -20,8 +20,8 @@ struct DeadReplay: ParsableCommand {
             was rejected after it had been mapped is taken again as it is, which needs an instance that does not run.
 
             A letter comes back as what its own source brought, or not at all: where none of the instance, or of the \
-            configuration, has the name that the letter's source had, it is left. Another one may have its address. What came by \
-            standard input is mapped by the configuration that is given.
+            configuration, has the name that the letter's source had, it is left. Another one may have its address. \
+            What came by standard input is mapped by the configuration that is given.
 
             Letters that hold only a part of what came, such as a line that was too long or a frame with a wrong \
             checksum, could give a reading that nobody took: they are named and left as they are, unless --parts is \
