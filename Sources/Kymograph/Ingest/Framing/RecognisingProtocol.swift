@@ -44,6 +44,8 @@ final class RecognisingProtocol: StreamProtocol {
     }
 
     func fileEnded(_ intake: inout StreamIntake, to consumer: inout some PayloadReceiver & ~Copyable) {
+        // The first file of an archive may be without a byte.
+        if content == nil, undecided.count == 0 { content = recognise(undecided.view, isAll: false) }
         content?.fileEnded(&intake, to: &consumer)
     }
 
