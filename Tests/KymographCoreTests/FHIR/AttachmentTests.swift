@@ -170,8 +170,8 @@ import Testing
     /// A series with times of its own stays whole: the times are as long.
     @Test func irregularSeriesStay() throws {
         var window = TestWindow()
-        for second in [0, 1, 3, 4, 7, 20, 41, 55] {
-            window.add(Int64(second) * TestWindow.second + Int64(second) * 1_234_567, [0: "\(60 + second)"])
+        for (index, milliseconds) in [0, 1_001, 17_003, 17_004, 59_990].enumerated() {
+            window.add(Int64(milliseconds) * 1_000_000, [0: "\(60 + index)"])
         }
         let usual = try resources(pipeline(over: 0, TestTemplates.heartRate), window).text
         #expect(usual.contains("offsets"))

@@ -17,7 +17,8 @@ import Testing
         #"""
         {"templateType": "CollectionFhir",
          \#(members)"template": [{"templateType": "CodeValueFhir", "template": {"typeName": "heartrate", "codes": [],
-          "text": "rate", "value": {"valueType": "Quantity", "valueName": "hr", "unit": "/min"}}}]}
+          "text": "rate", "value": {"valueType": "Quantity", "valueName": "hr", "unit": "/min",
+           "code": "/min"}}}]}
         """#
     }
 
