@@ -6,7 +6,7 @@
 Prints its port. Takes transactions and batches of PUT and conditional POST, the same as single requests, DELETE by id, and searches by
 identifier. With --own-ids it makes no resource under an id that it is given, and with --no-delete it deletes nothing and says so. A
 DELETE with a condition, or of what is not there, is refused. GET /_all gives all resources by type and id,
-GET /_writes what was asked to be written, as method and URL.
+GET /_writes what was asked to be written, as method and URL, and GET /_searches what was searched for.
 """
 import argparse
 import itertools
@@ -25,7 +25,7 @@ TYPES = ("Observation", "Device", "Patient")
 ORDER = ("POST", "PUT")
 
 lock = threading.Lock()
-resources, writes, numbers = {}, [], itertools.count(1)
+resources, writes, searches, numbers = {}, [], [], itertools.count(1)
 
 
 def outcome(code):
@@ -102,8 +102,11 @@ class Handler(FHIRAnswering):
                 return self.give(resources)
             if url.path == "/_writes":
                 return self.give(writes)
+            if url.path == "/_searches":
+                return self.give(searches)
             if url.path.endswith("/metadata"):
                 return self.give(described())
+            searches.append(urllib.parse.unquote(self.path.partition("/fhir/")[2]))
             found = [{"resource": resources[key]} for key in search(url.path.split("/")[-1], url.query)]
             return self.give({"resourceType": "Bundle", "type": "searchset", "total": len(found), "entry": found})
 

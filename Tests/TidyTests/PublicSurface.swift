@@ -17,7 +17,7 @@ enum PublicSurface {
             .description .kind .message .problems .summary .description
         EngineSummary: EngineSummary .received .accepted .duplicate .conflict .retractions .rejections .observations
             .resources .kernelDropped .undelivered .lines .rejected .inFlight
-        EntryHook: EntryHook .name .patches .isVetoed .patches .patches .patches
+        EntryHook: EntryHook .name .patches .isVetoed .isDeletionVetoed .patches .patches .isDeletionVetoed .patches
         EntrySink: EntrySink .Handler .name .types .devices .sources .executor .init
         FramingDescriptor: FramingDescriptor .init
         IdentifierText: IdentifierText .utf8 .init .init .text .< .description .init .init .encode

@@ -18,6 +18,12 @@ public protocol EntryHook: Sendable {
     /// with references by identifier. Never asked whether readings may be taken back (`entered-in-error`).
     func isVetoed(_ resource: [UInt8]) -> Bool
 
+    /// Whether `resource`, which was an error (`entered-in-error`), is deleted on no server: one with `emptied: delete`
+    /// gets it with that status, as others do. Asked whatever servers there are, since their setting is that of the
+    /// time of sending. With `output.attachOver` it is asked of later versions of other windows, too: there the answer
+    /// is about DocumentReferences that have lost their samples. Default: no.
+    func isDeletionVetoed(_ resource: [UInt8]) -> Bool
+
     /// Which of ``patches`` `resource` gets, by their places. Asked for what is not vetoed, and for what was an error,
     /// if there are patches. One that names a place which there is not has the resource vetoed: nobody can tell what it
     /// was to say. Default: none.
@@ -27,6 +33,9 @@ public protocol EntryHook: Sendable {
 extension EntryHook {
     /// None.
     public var patches: [String] { [] }
+
+    /// No.
+    public func isDeletionVetoed(_ resource: [UInt8]) -> Bool { false }
 
     /// None.
     public func patches(for resource: [UInt8]) -> [Int] { [] }
@@ -57,6 +66,8 @@ final class HookedEntries: EntryInterceptor {
     }
 
     func vetoes(_ resource: ByteView) -> Bool { hook.isVetoed(resource.array) }
+
+    func keeps(_ resource: ByteView) -> Bool { hook.isDeletionVetoed(resource.array) }
 
     func patches(for resource: ByteView) -> UInt64? {
         var bits: UInt64 = 0

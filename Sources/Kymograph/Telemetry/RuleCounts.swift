@@ -9,7 +9,7 @@ package final class RuleCounts: Sendable {
         package var refused: [(name: String, count: Int)] = []
         /// Readings that were rewritten.
         package var rewritten: [(name: String, count: Int)] = []
-        /// Versions of resources that were vetoed or patched.
+        /// Versions of resources that were vetoed, patched or kept from deletion.
         package var entries: [(name: String, count: Int)] = []
         /// Readings by tag.
         package var tagged: [(name: String, count: Int)] = []
@@ -51,7 +51,7 @@ package final class RuleCounts: Sendable {
     /// Notes `count` readings that `rule` has rewritten.
     func rewrote(_ count: Int, by rule: String) { state.withLock { $0.rewritten.add(count, to: rule) } }
 
-    /// Notes `count` resources that `rule` has vetoed or patched.
+    /// Notes `count` resources that `rule` has vetoed, patched or kept from deletion.
     func ruled(_ count: Int, by rule: String) { state.withLock { $0.entries.add(count, to: rule) } }
 
     /// Notes `count` readings with the tags of `list` (``ReadingTags``).

@@ -18,7 +18,7 @@ enum RuleRows {
         },
         of(
             "kymo_rule_entries_total", "resources", "rule",
-            "Versions of Observations and other resources that a rule has vetoed or patched"
+            "Versions of Observations and other resources that a rule has vetoed, patched or kept from deletion"
         ) { $0.entries },
         of(
             "kymo_tag_readings_total", "readings", "tag",

@@ -9,7 +9,7 @@ package protocol ShardEvents: AnyObject {
     func rejected(_ reading: RejectedReading, payload: ByteView)
     /// Readings were counted since the last time.
     func counted(_ tally: ShardTally)
-    /// Rules have vetoed or patched so many resources since the last time.
+    /// Rules have vetoed, patched or kept so many resources since the last time.
     func ruled(_ counts: [(rule: String, count: Int)])
 }
 

@@ -148,6 +148,27 @@ import Testing
         #expect(gone.map { $0.text("status") }.contains("entered-in-error"))
     }
 
+    /// No server deletes what is kept, which is an error all the same.
+    @Test(arguments: [ObservationStatus.amended, .enteredInError], [true, false])
+    func whatIsKept(status: ObservationStatus, isKept: Bool) throws {
+        var writer = EntryWriter(try pipeline(over: 100).encoder())
+        let window = window(short, short, status: status)
+        let outcome = window.withContent { writer.add($0, isKept: isKept) }
+        guard case .added = outcome else {
+            Issue.record("\(outcome)")
+            return
+        }
+        let entries: [(type: String, isEmptied: Bool)] = writer.finish().array.withByteView { bytes in
+            var index = EntryIndex()
+            guard let block = index.read(bytes) else { return [] }
+            return (0..<block.count).map { (block[$0].type.string, block[$0].isEmptied) }
+        }
+        let documents = entries.filter { $0.type == "DocumentReference" }.map(\.isEmptied)
+        #expect(documents == [!isKept, !isKept])
+        let observations = entries.filter { $0.type == "Observation" }.map(\.isEmptied)
+        #expect(observations == [!isKept && status == .enteredInError])
+    }
+
     /// Who may see an Observation by its tags may see its samples, and nobody else.
     @Test func tagsOfTheObservation() throws {
         var window = window(long, short)

@@ -78,6 +78,7 @@ import Testing
         let patches: [EntryPatch] = []
 
         func vetoes(_ resource: ByteView) -> Bool { false }
+        func keeps(_ resource: ByteView) -> Bool { false }
         func patches(for resource: ByteView) -> UInt64? { 0 }
     }
 
@@ -97,5 +98,45 @@ import Testing
         }
         #expect(ruling.vetoed == (isVetoed ? .all : .none))
         #expect(decider.takeCounts().map(\.count) == (isVetoed ? [1] : []))
+    }
+
+    /// Has nothing deleted.
+    private final class Keeping: EntryInterceptor {
+        let name = "keeping"
+        let patches: [EntryPatch] = []
+
+        func vetoes(_ resource: ByteView) -> Bool { false }
+        func keeps(_ resource: ByteView) -> Bool { true }
+        func patches(for resource: ByteView) -> UInt64? { 0 }
+    }
+
+    /// A program is asked of errors, and of later versions whose samples may have been in documents; what nobody can
+    /// read is not deleted.
+    @Test(arguments: [
+        (ObservationStatus.final, true, false), (.amended, false, false), (.amended, true, true),
+        (.enteredInError, false, true), (.enteredInError, true, true),
+    ])
+    func whatIsNotDeleted(_ status: ObservationStatus, hasDocuments: Bool, isKept: Bool) throws {
+        let trials: [(any EntryInterceptor, String, Bool)] = [
+            (Keeping(), #"{"a":1}"#, isKept), (Agreeing(), #"{"a":1}"#, false), (Agreeing(), #"{"a":"#, isKept),
+        ]
+        for (interceptor, text, isExpected) in trials {
+            var rules = EntryRules(sinks: ["one"])
+            rules.interceptor = interceptor
+            let decider = try #require(EntryRuleDecider(rules, types: Self.types, templates: [nil, nil]))
+            var window = TestWindow()
+            window.status = status
+            window.add(0, [0: "60"])
+            let ruling = window.withContent { content in
+                decider.ruling(on: content, series: 0, hasDocuments: hasDocuments) { writer in
+                    writer.append(Array(text.utf8))
+                    return true
+                }
+            }
+            #expect(ruling.isKept == isExpected, "\(interceptor.name): \(text)")
+            let isVetoed = text != #"{"a":1}"# && status != .enteredInError
+            #expect(ruling.vetoed == (isVetoed ? .all : .none))
+            #expect(decider.takeCounts().map(\.count) == (isVetoed || isExpected ? [1] : []))
+        }
     }
 }

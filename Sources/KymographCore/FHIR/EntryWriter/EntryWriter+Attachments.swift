@@ -21,9 +21,8 @@ extension EntryWriter {
             block.bytes.append(encoder.head.references.entries[kinds.resource])
             endIdentifier()
             block.end(.encounter)
-            block.end(
-                .resource, flags: place == nil ? EntryLayout.isEmptied : 0, holes: encoder.head.references.holes,
-                parties: parties)
+            let emptied = place == nil && !isKept ? EntryLayout.isEmptied : 0
+            block.end(.resource, flags: emptied, holes: encoder.head.references.holes, parties: parties)
             attachmentCount += 1
         }
     }

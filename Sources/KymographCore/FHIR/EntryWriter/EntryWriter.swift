@@ -38,7 +38,9 @@ package struct EntryWriter: ~Copyable, Sendable {
     let form: BundleForm
     let namesGateway: Bool
     /// Whether samples may leave their Observations.
-    private let attaches: Bool
+    let attaches: Bool
+    /// Whether servers that delete what was an error keep the content that is being added.
+    var isKept = false
     var block: EntryBlockWriter
     private var size: BundleSize
     var scratch = ByteWriter(capacity: 256)
@@ -134,8 +136,10 @@ package struct EntryWriter: ~Copyable, Sendable {
 
     // MARK: Contents
 
-    /// Adds the entries of `content`, which has at least one reading.
-    package mutating func add(_ content: borrowing WindowContent) -> AddOutcome {
+    /// Adds the entries of `content`, which has at least one reading. Where `isKept`, no server deletes what they say
+    /// was an error: it stays with that status.
+    package mutating func add(_ content: borrowing WindowContent, isKept: Bool = false) -> AddOutcome {
+        self.isKept = isKept
         if let rejection = encoder.prepare(content) { return .skipped(rejection) }
         last.start = block.bytes.count
         (last.entriesBefore, last.contentsBefore) = (block.count, contentCount)
@@ -247,7 +251,7 @@ package struct EntryWriter: ~Copyable, Sendable {
         endIdentifier()
         endEncounter(of: content)
         // As the reference writes it, it has values that others have added on the server.
-        let isEmptied = content.status == .enteredInError && !encoder.head.references.isReference
+        let isEmptied = content.status == .enteredInError && !isKept && !encoder.head.references.isReference
         let emptied = isEmptied ? EntryLayout.isEmptied : 0
         block.end(
             .observation, flags: flags | emptied, holes: encoder.head.references.holes, parties: parties,

@@ -9,6 +9,9 @@ package protocol EntryInterceptor: AnyObject, Sendable {
     /// Whether no sink gets `resource`, in JSON with references by identifier; valid during the call.
     func vetoes(_ resource: ByteView) -> Bool
 
+    /// Whether servers that delete what was an error keep `resource`, with that status; valid during the call.
+    func keeps(_ resource: ByteView) -> Bool
+
     /// Which of ``patches`` the resource gets, by their places, as bits; nil when it names one that there is not.
     func patches(for resource: ByteView) -> UInt64?
 }

@@ -25,6 +25,8 @@ package final class EntryRuleDecider {
         package var vetoed = BundleRoute.none
         /// The patches that it gets.
         package var patches = PatchSelection()
+        /// Whether servers that delete what was an error keep it.
+        package var isKept = false
     }
 
     private let rules: [EntryRule]
@@ -131,9 +133,11 @@ package final class EntryRuleDecider {
     /// What becomes of `content`, of the machine's series `number`. `encode` writes it as its template says, with
     /// references by identifier; false where there is nothing to write.
     ///
-    /// That a resource was an error is never vetoed: who has it must hear of that.
+    /// That a resource was an error is never vetoed: who has it must hear of that. `hasDocuments` says whether samples
+    /// of it may be in documents, which a later version without them has deleted.
     package func ruling(
-        on content: borrowing WindowContent, series number: Int, encode: (inout ByteWriter) -> Bool
+        on content: borrowing WindowContent, series number: Int, hasDocuments: Bool = false,
+        encode: (inout ByteWriter) -> Bool
     ) -> Ruling {
         var ruling = Ruling()
         let mayBeAbout = mayBeAbout(content.series, number)
@@ -160,34 +164,39 @@ package final class EntryRuleDecider {
             counts[place] += 1
             hasCounts = true
         }
-        intercept(content.status, ownOfTypes[content.series.type], &ruling, encode: encode)
+        let mayDelete = content.status == .enteredInError || hasDocuments && content.mayHaveBeenSeen
+        intercept(content.status, ownOfTypes[content.series.type], mayDelete: mayDelete, &ruling, encode: encode)
         return ruling
     }
 
-    /// Asks the interceptor, which is told of what was an error only if it has patches; of these, `possible` change
-    /// resources of the type.
+    /// Asks the interceptor. Of its patches, `possible` change resources of the type; `mayDelete` says whether servers
+    /// may be to delete something for it.
     private func intercept(
-        _ status: ObservationStatus, _ possible: UInt64, _ ruling: inout Ruling, encode: (inout ByteWriter) -> Bool
+        _ status: ObservationStatus, _ possible: UInt64, mayDelete: Bool, _ ruling: inout Ruling,
+        encode: (inout ByteWriter) -> Bool
     ) {
         let mayVeto = status != .enteredInError
-        guard let interceptor, mayVeto || possible != 0 else { return }
-        var isVetoed = false
+        guard let interceptor else { return }
+        var (isVetoed, isKept) = (false, false)
         switch hasDocument(encode: encode) {
         case false?: return
         case true?:
             let resource = document.view(0..<documentCount)
             isVetoed = mayVeto && interceptor.vetoes(resource)
-            guard !isVetoed, !ownPatches.isEmpty else { break }
+            guard !isVetoed else { break }
+            isKept = mayDelete && interceptor.keeps(resource)
+            guard mayVeto ? !ownPatches.isEmpty : possible != 0 else { break }
             if let own = interceptor.patches(for: resource) {
                 ruling.patches.own = own & possible
             } else {
                 isVetoed = mayVeto
             }
-        // It is not sent because nobody could tell whether it may be.
-        case nil: isVetoed = mayVeto
+        // It is not sent, and not deleted, because nobody could tell whether it may be.
+        case nil: (isVetoed, isKept) = (mayVeto, mayDelete)
         }
-        guard isVetoed || ruling.patches.own != 0 else { return }
+        guard isVetoed || isKept || ruling.patches.own != 0 else { return }
         if isVetoed { ruling.vetoed = .all }
+        if isKept { ruling.isKept = true }
         intercepted += 1
         hasCounts = true
     }

@@ -78,17 +78,17 @@ struct RoutedEntries: ~Copyable {
     mutating func add(
         _ content: borrowing WindowContent, series number: Int, ended: (BundleRoute, ByteView) -> Void
     ) -> Outcome {
-        var place = 0
+        var (place, isKept) = (0, false)
         if let rules {
             switch ruled(content, series: number, by: rules, ended: ended) {
-            case .success(let routed): place = routed
+            case .success(let routed): (place, isKept) = (routed.place, routed.isKept)
             case .failure(let reason): return reason == .vetoed ? .vetoed : .nowhere
             }
         } else if router != nil {
             guard let routed = self.place(of: content, series: number, ended: ended) else { return .nowhere }
             place = routed
         }
-        switch blocks[place].writer.add(content) {
+        switch blocks[place].writer.add(content, isKept: isKept) {
         case .skipped(let reason): return .skipped(reason)
         case .added(let addition):
             if addition.isOverfull { finish(before: content, at: place, series: number, ended: ended) }
@@ -101,16 +101,18 @@ struct RoutedEntries: ~Copyable {
         case unwanted, vetoed
     }
 
-    /// The number of the block that `content` belongs to, which writes it as `rules` say.
+    /// The number of the block that `content` belongs to, which writes it as `rules` say, and whether servers keep it
+    /// that delete what was an error.
     @inline(never)
     private mutating func ruled(
         _ content: borrowing WindowContent, series number: Int, by rules: EntryRuleDecider,
         ended: (BundleRoute, ByteView) -> Void
-    ) -> Result<Int, Absence> {
+    ) -> Result<(place: Int, isKept: Bool), Absence> {
         var route = router?.route(of: content, series: number) ?? everyone
         guard route != .none else { return .failure(.unwanted) }
         let (types, templates) = (types, templates)
-        let ruling = rules.ruling(on: content, series: number) { writer in
+        let hasDocuments = blocks[0].writer.attaches
+        let ruling = rules.ruling(on: content, series: number, hasDocuments: hasDocuments) { writer in
             blocks[0].writer.use(PatchSelection(), types: types) { _ in templates }
             return blocks[0].writer.describe(content, into: &writer)
         }
@@ -118,7 +120,7 @@ struct RoutedEntries: ~Copyable {
         guard !isNowhere(route) else { return .failure(.vetoed) }
         let place = place(of: route, series: number, ended: ended)
         blocks[place].writer.use(ruling.patches, types: types) { rules.patched(templates, by: $0) }
-        return .success(place)
+        return .success((place, ruling.isKept))
     }
 
     /// Whether none of the sinks that there are gets what goes by `route`.
