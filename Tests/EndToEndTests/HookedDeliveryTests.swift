@@ -55,11 +55,25 @@ import Testing
         return found
     }
 
-    /// What the hook keeps goes out as an error, and is not deleted; of the others, everything is as it is set.
-    @Test(arguments: [true, false]) func whatIsKeptIsAnErrorAndNotDeleted(hasHook: Bool) async throws {
+    /// What has something deleted or not.
+    enum Decider: CaseIterable {
+        case nothing, hook, rule, ruleThatFails
+    }
+
+    /// What is kept goes out as an error, and is not deleted; of the others, everything is as it is set. By a rule
+    /// whose expression fails it is kept, too: nobody could tell whether it may be deleted.
+    @Test(arguments: Decider.allCases) func whatIsKeptIsAnErrorAndNotDeleted(by decider: Decider) async throws {
         let server = try TestServer("fhir_store.py")
+        let condition = decider == .rule ? "status == 'entered-in-error'" : "multiply(status, `2`)"
+        let rules = folder.write(
+            "rules.yaml",
+            "resources:\n  - {name: kept, then: keep, devices: [\"kept-*\"], when: \"\(condition)\"}\n")
+        let isByRule = decider == .rule || decider == .ruleThatFails
         let configuration = configuration(
-            "server: {url: '\(server.url("/fhir"))', identity: create, emptied: delete}", hasHook ? Hook() : nil)
+            """
+            server: {url: '\(server.url("/fhir"))', identity: create, emptied: delete}
+            \(isByRule ? "rules: '\(rules)'" : "")
+            """, decider == .hook ? Hook() : nil)
         let devices = ["kept-1", "gone-1"]
         let readings = devices.map { device in
             """
@@ -72,9 +86,9 @@ import Testing
         let taken = devices.map { #"{"deviceId":"\#($0)","deleted":"heartRate","id":"s-1"}"# }
         #expect(try await run(configuration, taken).retractions == 2)
         let left = try await statuses(server, devices)
-        #expect(left == (hasHook ? ["kept-1": "entered-in-error"] : [:]), "\(left)")
+        #expect(left == (decider == .nothing ? [:] : ["kept-1": "entered-in-error"]), "\(left)")
         let deleted = try await texts(server, "/_writes").filter { $0.hasPrefix("DELETE Observation/") }
-        #expect(deleted.count == (hasHook ? 1 : 2), "\(deleted)")
+        #expect(deleted.count == (decider == .nothing ? 2 : 1), "\(deleted)")
         // It stays so: the server hears nothing more of it.
         #expect(try await run(configuration, []).received == 0)
         #expect(try await statuses(server, devices) == left)

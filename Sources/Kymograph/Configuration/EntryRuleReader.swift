@@ -16,15 +16,13 @@ enum EntryRuleReader {
     }
 
     static func read(_ node: ConfigurationNode, log: inout ConfigurationLog) -> [Entry] {
-        RuleListReader.read(node, form, actions: "add 'then: veto' or patch", log: &log, check: check)
+        RuleListReader.read(node, form, actions: "add 'then: veto', patch or keep", log: &log, check: check)
     }
 
     private static func check(_ entry: Entry, at origin: SettingOrigin, log: inout ConfigurationLog) {
         switch entry.rule.action {
         case .veto:
-            if entry.origins["set"] != nil {
-                log.add(.error, origin, "'set' is for rules with 'then: patch'", advice: "make them two rules")
-            }
+            checkNoPatch(entry, at: origin, log: &log)
             if entry.isAboutAll, entry.origins["then"] != nil {
                 log.add(
                     .error, origin, "it vetoes all resources, and may be cut",
@@ -32,12 +30,23 @@ enum EntryRuleReader {
             }
         case .patch:
             if entry.origins["set"] == nil { log.add(.error, origin, "it sets nothing", advice: "add 'set'") }
-            if !entry.rule.sinks.isEmpty {
-                log.add(
-                    .error, origin, "'sinks' is for rules with 'then: veto'",
-                    advice: "remove it: all sinks get the same resource")
-            }
+            checkNoSinks(entry, at: origin, log: &log)
+        case .keep:
+            checkNoPatch(entry, at: origin, log: &log)
+            checkNoSinks(entry, at: origin, log: &log)
         }
+    }
+
+    private static func checkNoPatch(_ entry: Entry, at origin: SettingOrigin, log: inout ConfigurationLog) {
+        guard entry.origins["set"] != nil else { return }
+        log.add(.error, origin, "'set' is for rules with 'then: patch'", advice: "make them two rules")
+    }
+
+    private static func checkNoSinks(_ entry: Entry, at origin: SettingOrigin, log: inout ConfigurationLog) {
+        guard !entry.rule.sinks.isEmpty else { return }
+        log.add(
+            .error, origin, "'sinks' is for rules with 'then: veto'",
+            advice: "remove it: all sinks get the same resource")
     }
 
     private static var form: ElementListReader<Entry>.Form {

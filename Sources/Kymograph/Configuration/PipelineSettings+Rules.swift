@@ -58,7 +58,9 @@ extension PipelineSettings {
     }
 
     /// Whether anything vetoes or patches resources as these settings say now.
-    var decidesOnResources: Bool { !ruleList.resources.isEmpty || entryInterceptor != nil }
+    var decidesOnResources: Bool {
+        ruleList.resources.contains { $0.action != .keep } || entryInterceptor != nil
+    }
 
     /// Tags that readings may get, as filters name them. Those of patches are none: no filter sees them.
     var tagsOfReadings: [String] {

@@ -218,6 +218,14 @@ import Testing
         ("rules:\n  - {name: a, then: drop, when: \"values.\"}\n", "rules[0].when: "),
         ("resources:\n  - {name: a, then: veto}\n", "2:12: resources[0].name: it vetoes all resources, and may be cut"),
         ("resources:\n  - {name: a, then: patch, types: [x]}\n", "2:12: resources[0].name: it sets nothing"),
+        (
+            "resources:\n  - {name: a, then: keep, sinks: [x]}\n",
+            "2:12: resources[0].name: 'sinks' is for rules with 'then: veto'"
+        ),
+        (
+            "resources:\n  - {name: a, then: keep, set: {note: [x]}}\n",
+            "2:12: resources[0].name: 'set' is for rules with 'then: patch'"
+        ), ("resources:\n  - {name: a}\n", "add 'then: veto', patch or keep"),
         ("resources:\n  - {name: a, then: patch, set: {subject: x}}\n", "'subject' is not for a rule to set"),
         ("resources:\n  - {name: a, then: patch, set: {colour: x}}\n", "colour"),
         ("rules:\n  - {name: a, then: accept}\nresources:\n  - {name: a, then: veto, types: [x]}\n", "the same name"),

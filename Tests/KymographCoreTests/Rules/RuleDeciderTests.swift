@@ -139,4 +139,24 @@ import Testing
             #expect(decider.takeCounts().map(\.count) == (isVetoed || isExpected ? [1] : []))
         }
     }
+
+    /// A rule keeps what is an error, and says nothing of other versions.
+    @Test(arguments: [(ObservationStatus.final, false), (.amended, false), (.enteredInError, true)])
+    func rulesKeepErrors(_ status: ObservationStatus, isKept: Bool) throws {
+        var rule = EntryRule(name: "kept")
+        rule.action = .keep
+        let rules = EntryRules([rule], sinks: ["one"])
+        let decider = try #require(EntryRuleDecider(rules, types: Self.types, templates: [nil, nil]))
+        var window = TestWindow()
+        window.status = status
+        window.add(0, [0: "60"])
+        let ruling = window.withContent { content in
+            decider.ruling(on: content, series: 0) { writer in
+                writer.append(Array(#"{"a":1}"#.utf8))
+                return true
+            }
+        }
+        #expect(ruling.isKept == isKept && ruling.vetoed == .none && ruling.patches.isEmpty)
+        #expect(decider.takeCounts().map(\.count) == (isKept ? [1] : []))
+    }
 }

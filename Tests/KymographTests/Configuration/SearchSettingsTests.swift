@@ -41,6 +41,8 @@ import Testing
         let harmless = "rules:\n  - {name: bench, then: drop, devices: [\"test-*\"]}\n"
         folder.write("rules.yaml", harmless)
         #expect(texts(text) == [])
+        folder.write("rules.yaml", harmless + "resources:\n  - {name: trial, then: keep, devices: [\"trial-*\"]}\n")
+        #expect(texts(text) == [], "the archive has what is kept as servers have it")
         folder.write("rules.yaml", harmless + "resources:\n  - {name: study, then: veto, devices: [\"study-*\"]}\n")
         let found = texts(text)
         #expect(found.count == 1 && found[0].contains("kymo.yaml:5:"), "\(found)")

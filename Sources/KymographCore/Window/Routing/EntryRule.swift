@@ -6,6 +6,8 @@ package struct EntryRule: Sendable {
         case veto
         /// It gets members besides those of its template.
         case patch
+        /// Servers that delete what was an error keep it, with that status.
+        case keep
     }
 
     /// Its name in counters.

@@ -144,27 +144,30 @@ package final class EntryRuleDecider {
         guard mayBeAbout != 0 || interceptor != nil else { return ruling }
         evaluator.end()
         defer { evaluator.end() }
+        let mayDelete = content.status == .enteredInError || hasDocuments && content.mayHaveBeenSeen
         for place in rules.indices where mayBeAbout >> UInt64(place) & 1 == 1 {
-            guard hasSource(place, content) else { continue }
+            let isKeeping = rules[place].action == .keep
+            guard mayDelete || !isKeeping, hasSource(place, content) else { continue }
             var isVetoed = rules[place].action == .veto
             if let condition = conditions[place] {
                 switch isTrue(condition, encode: encode) {
                 case false?: continue
                 case true?: break
-                // It is not sent because nobody could tell whether it may be.
-                case nil: isVetoed = true
+                // It is not sent, or not deleted, because nobody could tell whether it may be.
+                case nil: isVetoed = !isKeeping
                 }
             }
             if isVetoed, content.status == .enteredInError { continue }
             if isVetoed {
                 ruling.vetoed.formUnion(rules[place].action == .veto ? vetoes[place] : .all)
+            } else if isKeeping {
+                ruling.isKept = true
             } else {
                 ruling.patches.rules |= 1 << UInt64(place)
             }
             counts[place] += 1
             hasCounts = true
         }
-        let mayDelete = content.status == .enteredInError || hasDocuments && content.mayHaveBeenSeen
         intercept(content.status, ownOfTypes[content.series.type], mayDelete: mayDelete, &ruling, encode: encode)
         return ruling
     }
