@@ -66,6 +66,7 @@ package final class Pipeline: Sendable {
         let stated = settings
         var settings = try PipelineOpening.numbered(settings, store)
         settings.rotation.seal = store?.seal
+        settings.output = try PipelineOpening.output(settings, store, notes)
         try PipelineOpening.settleThreads(&settings)
         settings.windows.deviceGuard = settings.patients.book
         configuration = PipelineConfiguration(settings, set)

@@ -17,6 +17,33 @@ enum PipelineOpening {
         do throws(StoreError) { try store.note(settings.deciders) } catch { throw PipelineError(error) }
     }
 
+    /// How resources are written beside `store`: where `output.attachOver` has gone, and earlier runs have sent samples
+    /// in documents, no more leave, and later versions of windows take those back.
+    static func output(
+        _ settings: PipelineSettings, _ store: Store?, _ notes: LogTaker
+    ) throws(PipelineError) -> ObservationOptions {
+        var output = settings.output
+        guard let store else { return output }
+        if output.attachOver > 0 {
+            do throws(StoreError) { try store.noteDocuments() } catch { throw PipelineError(error) }
+        } else if store.hasSentDocuments == true {
+            let earlier = "an earlier run of this store had output.attachOver, and this one has none: "
+            if output.version == .stu3 || output.profile == .phd {
+                notes(
+                    .warning(
+                        earlier + "as this one writes, it cannot take back the DocumentReferences with samples; delete "
+                            + "those of windows that change on the server"))
+            } else {
+                output.attachOver = ObservationOptions.noneLeaves
+                notes(
+                    .info(
+                        earlier + "later versions of windows take back DocumentReferences with samples, as "
+                            + "entered-in-error"))
+            }
+        }
+        return output
+    }
+
     /// The store, unless everything stays in memory. `notes` takes what the operator should know before it is open.
     static func store(
         _ settings: PipelineSettings, notes: @escaping LogTaker

@@ -148,6 +148,25 @@ import Testing
         #expect(gone.map { $0.text("status") }.contains("entered-in-error"))
     }
 
+    /// Without samples that leave, but beside documents of earlier runs, every version is as without any, and the later
+    /// ones take the documents back.
+    @Test func documentsOfEarlierRunsAreTakenBack() throws {
+        let former = try only("DocumentReference", resources(self.pipeline(over: 100), window(long, short)).all)
+        let pipeline = try pipeline(over: ObservationOptions.noneLeaves)
+        let usual = try resources(self.pipeline(over: 0), window(long, short)).text
+        #expect(try resources(pipeline, window(long, short)).text == usual)
+        for status in [ObservationStatus.amended, .enteredInError] {
+            let usual = try resources(self.pipeline(over: 0), window(long, short, status: status)).all
+            let found = try resources(pipeline, window(long, short, status: status)).all
+            let documents = only("DocumentReference", found)
+            #expect(documents.map { $0.text("status") } == ["entered-in-error", "entered-in-error"])
+            #expect(documents.first?.text("id") == former.first?.text("id"))
+            #expect(documents.allSatisfy { $0["content.0.attachment.data"] == nil })
+            let texts = only("Observation", found).map(\.jsonText)
+            #expect(texts == only("Observation", usual).map(\.jsonText))
+        }
+    }
+
     /// No server deletes what is kept, which is an error all the same.
     @Test(arguments: [ObservationStatus.amended, .enteredInError], [true, false])
     func whatIsKept(status: ObservationStatus, isKept: Bool) throws {

@@ -104,21 +104,22 @@ import Testing
         #expect(!Files.exists(scratch.file("kymo.damaged")) && Files.exists(scratch.file("kymo.sqlite.damaged")))
     }
 
-    /// What has decided on readings has decided in a repaired store, too.
+    /// What has decided on readings has decided in a repaired store, too, and documents that were sent are known.
     @Test func aRepairRemembersWhoHasDecided() throws {
         let scratch = Scratch()
         _ = try filled(scratch)
         do {
             let store = try Store(path: scratch.path)
             defer { store.close() }
-            #expect(store.deciders.isEmpty)
+            #expect(store.deciders.isEmpty && store.hasSentDocuments == false)
             try store.note([.patientMap])
+            for _ in 0..<2 { try store.noteDocuments() }
         }
         StoreDirectory.askForRepair(in: scratch.path)
         let repaired = try Store(path: scratch.path)
         defer { repaired.close() }
         #expect(Files.exists(scratch.file("kymo.sqlite.damaged")), "there was a repair")
-        #expect(repaired.deciders == [.patientMap])
+        #expect(repaired.deciders == [.patientMap] && repaired.hasSentDocuments == true)
     }
 
     @Test func alarmsComeOnceEachTime() {

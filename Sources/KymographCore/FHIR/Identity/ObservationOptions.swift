@@ -61,6 +61,9 @@ package struct ObservationOptions: Sendable {
     /// Most bytes of samples that an Observation has in one SampledData: those of a longer one go to a
     /// DocumentReference. 0 where all stay.
     package var attachOver = 0
+    /// As ``attachOver``, more than any samples have: none leave, and later versions of windows take back the documents
+    /// that former ones may have had.
+    package static let noneLeaves = Int.max
     /// What `Attachment.hash` is made with; nil to leave it out.
     package var sha1: Digest160?
 
