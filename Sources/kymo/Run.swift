@@ -60,7 +60,8 @@ struct Run: ParsableCommand {
         settings.rejectedFile = settings.fileOfRejected(at: WallClock.now(), process: getpid())
         let sandbox = try Self.confine(settings, log)
         let rereading = try self.settings.rereading(sandbox)
-        let firstRejection = settings.readsOnlyWhatEnds ? FirstRejection() : nil
+        let firstRejection =
+            settings.readsOnlyWhatEnds ? FirstRejection(namesColumns: settings.readsNamesOfColumns) : nil
         let pipeline: Pipeline
         do {
             pipeline = try Pipeline(
@@ -183,7 +184,13 @@ struct Run: ParsableCommand {
     private static func explain(
         _ summary: PipelineSummary, _ firstRejection: FirstRejection?, _ settings: PipelineSettings, _ log: Log
     ) throws {
-        guard summary.received > 0 else { return }
+        guard summary.received > 0 else {
+            guard settings.readsNamesOfColumns, firstRejection != nil else { return }
+            return log.write(
+                .warning(
+                    "standard input has no row behind the one that names the columns: begin it with a row of names, or "
+                        + "say them, as in --framing 'csv,columns=device|time|value'"))
+        }
         // One that takes the place of another is rejected and changes an Observation.
         if summary.rejectedTotal == summary.received, summary.observations == 0, let rejection = firstRejection?.text {
             // A log has no payload; who runs a command in a shell wants to see it.

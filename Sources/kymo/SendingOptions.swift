@@ -48,12 +48,16 @@ struct SendingOptions: ParsableArguments {
 
     /// `host:port` or `[v6]:port`.
     private static func address(_ text: String, _ flag: String) throws -> (host: String, port: UInt16) {
-        guard let colon = text.lastIndex(of: ":"), let port = UInt16(text[text.index(after: colon)...]), port > 0
-        else {
-            throw ValidationError("\(flag) \(text): write HOST:PORT, such as 127.0.0.1:5757 or [::1]:5757")
+        func refusal(_ cause: String) -> ValidationError {
+            ValidationError("\(flag) \(text): \(cause); write HOST:PORT, such as 127.0.0.1:5757 or [::1]:5757")
         }
-        var host = String(text[..<colon])
-        if host.hasPrefix("["), host.hasSuffix("]") { host = String(host.dropFirst().dropLast()) }
+        guard let colon = text.lastIndex(of: ":") else { throw refusal("it has no port") }
+        guard let port = UInt16(text[text.index(after: colon)...]), port > 0 else {
+            throw refusal("its port is no number from 1 to 65535")
+        }
+        let host = String(text[..<colon])
+        if host.hasPrefix("["), host.hasSuffix("]") { return (String(host.dropFirst().dropLast()), port) }
+        guard !host.contains(":") else { throw refusal("an IPv6 address stands in brackets") }
         return (host.isEmpty ? "127.0.0.1" : host, port)
     }
 }

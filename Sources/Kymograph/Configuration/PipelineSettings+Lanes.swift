@@ -31,6 +31,15 @@ extension PipelineSettings {
     /// How the bytes of `source` become payloads.
     func framing(of source: Source) -> StreamFraming { source.statedFraming ?? framing }
 
+    /// Whether something that ends by itself is a table whose first row has the names of its columns.
+    package var readsNamesOfColumns: Bool {
+        listeningSources.contains { source in
+            guard source.configuration.capabilities.contains(.ends), case .table(let table) = framing(of: source)
+            else { return false }
+            return table.columns == nil
+        }
+    }
+
     /// The framing of a stream that is not NDJSON, as one writes it; nil for all other sources.
     func framingText(of source: Source) -> String? {
         guard source.configuration.capabilities.contains(.framing) else { return nil }

@@ -26,6 +26,7 @@ enum SettingsCheck {
         }
         checkWatch(settings, log: &log)
         PathCheck.check(settings, log: &log)
+        WritableFileCheck.check(settings, log: &log)
         checkProfile(settings, log: &log)
         checkAttachments(settings, log: &log)
         SinkCheck.check(settings, log: &log)

@@ -4,8 +4,8 @@ import Synchronization
 /// The clock of receive times, which decide whose value stays when two differ: it never goes back, whatever the wall
 /// clock does, in a process and, from where its store says that it was, across restarts.
 ///
-/// While the wall clock is behind, it goes on at half its pace until that has caught up, so that windows still fall
-/// quiet. Mapping goes by the wall clock itself.
+/// While the wall clock is behind, it goes on at half its pace until that has caught up, so that what is late by it is
+/// late by no more than twice. Mapping goes by the wall clock itself, and silence by neither (``MonotonicClock``).
 final class ReceiveClock: Sendable {
     private struct State {
         /// The latest look at the wall clock, and what this clock showed then, in nanoseconds.
@@ -36,9 +36,13 @@ final class ReceiveClock: Sendable {
         return lead
     }
 
-    /// What it shows at `wall`, by the wall clock. For those who look often: costs nothing while the clocks agree.
+    /// What it shows at `wall`, by the wall clock.
+    func asked(at wall: Instant) -> Instant { wall.advanced(by: lead(at: wall)) }
+
+    /// The same for those who look often: it costs nothing while the clocks agree, and goes back with the wall clock
+    /// until someone asks.
     func time(at wall: Instant) -> Instant {
-        latestLead.load(ordering: .relaxed) == 0 ? wall : wall.advanced(by: lead(at: wall))
+        latestLead.load(ordering: .relaxed) == 0 ? wall : asked(at: wall)
     }
 
     /// The latest time that it has shown.

@@ -5,8 +5,11 @@ import Synchronization
 package final class FirstRejection: Sendable {
     private let kept = Mutex<(reason: Rejection, letter: StoredDeadLetter)?>(nil)
 
-    /// None yet.
-    package init() {}
+    /// Whether the first rows of tables name their columns.
+    private let namesColumns: Bool
+
+    /// None yet. With `namesColumns`, input is a table (``TableFraming``) whose first row has the names of its columns.
+    package init(namesColumns: Bool = false) { self.namesColumns = namesColumns }
 
     /// Why the first was rejected; nil when nothing was.
     package var reason: Rejection? { kept.withLock { $0?.reason } }
@@ -18,14 +21,19 @@ package final class FirstRejection: Sendable {
         // Frames and JSON that is whole are of no other form.
         let isNoJSON = [.invalidJSON, .invalidUTF8, .lineTooLong].contains(reason)
         let explanation = (isNoJSON ? FirstRejection.form(of: bytes) : nil) ?? reason.explanation
+        let names =
+            reason == .noTemplate && namesColumns
+            ? "; the first row names the columns: is there one, and does the mapping read these names?" : ""
         let nearest = reason == .noTemplate && !letter.detail.isEmpty ? "\n    \(letter.detail)" : ""
-        return "the first was rejected as \(reason.name): \(explanation)\(nearest)\n    "
+        return "the first was rejected as \(reason.name): \(explanation)\(names)\(nearest)\n    "
             + FirstRejection.preview(bytes)
     }
 
     /// What input that is no JSON line looks like, and how to make lines of it; nil for others.
     private static func form(of bytes: [UInt8]) -> String? {
-        func begins(_ mark: [UInt8]) -> Bool { bytes.starts(with: mark) }
+        // The names of a table's columns stand in the first row of the file, and as {"name": in each payload.
+        let beginning = bytes.starts(with: Array("{\"".utf8)) ? bytes.dropFirst(2) : bytes[...]
+        func begins(_ mark: [UInt8]) -> Bool { beginning.starts(with: mark) }
         if begins([0xFF, 0xFE]) || begins([0xFE, 0xFF]) || bytes.prefix(64).contains(0) {
             return "it is UTF-16, or no text: iconv -f UTF-16 -t UTF-8 FILE | kymo run --stdin"
         }

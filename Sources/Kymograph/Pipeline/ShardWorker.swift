@@ -163,7 +163,9 @@ struct ShardWorker {
             let taken = shard.step(now: now)
             if sendsAtOnce, taken > 0 { send(&shard, now: now) }
             if now.nanoseconds - lastTick.nanoseconds >= tickInterval || now < lastTick {
-                shard.tick(now: now, bundleAge: settings.bundleAge)
+                // Asked here, too: where nothing comes, only this notices a wall clock that was set back.
+                let now = clock.asked(at: WallClock.now())
+                shard.tick(now: now, steady: MonotonicClock.instant, bundleAge: settings.bundleAge)
                 if stage == nil { outputs.tick(now) }
                 reporter.keeps(shard.counters, shard.introductions, shard: number)
                 lastTick = now
@@ -238,7 +240,7 @@ protocol WorkingShard: ~Copyable {
     mutating func follow(limits: @escaping @Sendable () -> WindowLimits)
     /// The rules may be others.
     mutating func adoptRules()
-    mutating func tick(now: Instant, bundleAge: Int64)
+    mutating func tick(now: Instant, steady: Instant?, bundleAge: Int64)
     mutating func sendWaiting() -> Bool
     mutating func drain(now: Instant)
     /// Closes the windows that `selection` has, and hands them over; how many they were.

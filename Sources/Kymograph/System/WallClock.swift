@@ -22,4 +22,7 @@ enum MonotonicClock {
         unsafe clock_gettime(CLOCK_MONOTONIC, &time)
         return Int64(time.tv_sec) * 1_000_000 + Int64(time.tv_nsec / 1_000)
     }
+
+    /// The same as an instant, for lengths of time only: it counts from the start of the system.
+    static var instant: Instant { Instant(nanoseconds: microseconds * 1_000) }
 }

@@ -35,7 +35,10 @@ package struct InMemoryShard: ~Copyable {
     package mutating func step(now: Instant) -> Int { shard.step(now: now) }
 
     /// Closes windows of quiet series, sends a block that has waited `bundleAge` nanoseconds, and reports the counts.
-    package mutating func tick(now: Instant, bundleAge: Int64) { shard.tick(now: now, bundleAge: bundleAge) }
+    /// Silence is measured by `steady`, see ``WindowMachine/tick(now:steady:)``.
+    package mutating func tick(now: Instant, steady: Instant? = nil, bundleAge: Int64) {
+        shard.tick(now: now, steady: steady, bundleAge: bundleAge)
+    }
 
     /// Sends what waits for its block to fill; whether anything does.
     package mutating func sendWaiting() -> Bool { shard.sendWaiting() }

@@ -396,8 +396,9 @@ struct WindowShard<Archive: WindowArchive & ~Copyable>: ~Copyable {
     }
 
     /// Closes windows of quiet series, sends a block that has waited `bundleAge` nanoseconds, and reports the counts.
-    package mutating func tick(now: Instant, bundleAge: Int64) {
-        machine.tick(now: now)
+    /// Silence is measured by `steady`, see ``WindowMachine/tick(now:steady:)``.
+    package mutating func tick(now: Instant, steady: Instant? = nil, bundleAge: Int64) {
+        machine.tick(now: now, steady: steady)
         emit(now: now)
         if let since = blockSince, since.advanced(by: bundleAge) <= now { flush() }
         if !isJournaled, let since = streams.since, since.advanced(by: bundleAge) <= now { endEvents() }

@@ -1,4 +1,4 @@
-/// When to look whether a series has become quiet.
+/// When to look whether a series has become quiet, on the clock that is never set (``SilenceClock``).
 struct QuietCheck: BitwiseCopyable {
     var at: Instant
     var series: UInt32
@@ -19,18 +19,20 @@ struct QuietChecks: ~Copyable {
     /// every few minutes is not silent between two readings of a window of days.
     private func silence(_ period: Int64) -> Int64 { max(idle, period / WindowSettings.idleShare) }
 
-    /// Sees to it that `series`, which has a window, is looked at when it may be quiet since `received`.
-    mutating func expect(_ number: Int, _ series: inout SeriesState, after received: Instant) {
+    /// Sees to it that `series`, which has a window, is looked at when it may be quiet since `moment`, or before.
+    mutating func expect(_ number: Int, _ series: inout SeriesState, after moment: Instant) {
         guard idle > 0, !series.isChecked else { return }
         series.isChecked = true
-        add(number, at: received.advanced(by: silence(series.period)))
+        add(number, at: moment.advanced(by: silence(series.period)))
     }
 
-    /// Finds the series with windows that have received nothing for long enough.
-    mutating func findQuiet(at now: Instant, among series: inout RawArray<SeriesState>) {
+    /// Finds the series with windows that have received nothing for long enough, at the last look of `clock`.
+    mutating func findQuiet(by clock: SilenceClock, among series: inout RawArray<SeriesState>) {
+        let now = clock.now
         quiet.removeAll(keepingCapacity: true)
         while let number = takeDue(at: now) {
-            let quietAt = series[number].lastReceived.advanced(by: silence(series[number].period))
+            let last = clock.moment(of: series[number].lastReceived)
+            let quietAt = last.advanced(by: silence(series[number].period))
             let isOpen = series[number].head != noWindow
             if isOpen && quietAt > now {
                 add(number, at: quietAt)

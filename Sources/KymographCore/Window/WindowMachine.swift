@@ -185,10 +185,11 @@ package struct WindowMachine<Archive: WindowArchive & ~Copyable>: ~Copyable {
     }
 
     /// Closes the windows of series that have received nothing for the idle time. `now` is on the clock of
-    /// ``Measurement/received``.
-    package mutating func tick(now: Instant) {
+    /// ``Measurement/received``, and `steady` the same moment on a clock that is never set, by which silence is
+    /// measured; without, the clock of receive times is taken for one.
+    package mutating func tick(now: Instant, steady: Instant? = nil) {
         forgetIds()
-        table.closeQuiet(at: now)
+        table.closeQuiet(at: now, steady: steady ?? now)
     }
 
     /// Readings go into block `number` of the journal from here on.

@@ -23,6 +23,8 @@ struct WindowTable: ~Copyable {
     var withdrawn = WithdrawnReadings()
     private var quiet: QuietChecks
     private var holds: LateHolds
+    /// By which both go.
+    private var clock = SilenceClock()
     /// What a journal, where there is one, has to know of the windows.
     var journal = JournaledWindows()
     /// Windows that were closed.
@@ -118,9 +120,9 @@ struct WindowTable: ~Copyable {
         let number = Int(windows[index].series)
         let closesAt = windows[index].span.end.advanced(by: lateness)
         if windows.series[number].period > 0, closesAt <= windows.series[number].newest {
-            holds.hold(index, &windows[index], received: received)
+            holds.hold(index, &windows[index], received: received, by: clock)
         }
-        quiet.expect(number, &windows.series[number], after: received)
+        quiet.expect(number, &windows.series[number], after: clock.moment(of: received))
     }
 }
 
@@ -222,11 +224,13 @@ extension WindowTable {
     }
 
     /// Closes all windows of the series that have received nothing for the idle time, series by series, and the windows
-    /// that have waited long enough for more late readings.
-    mutating func closeQuiet(at now: Instant) {
-        quiet.findQuiet(at: now, among: &windows.series)
+    /// that have waited long enough for more late readings. `now` is on the clock of receive times, `steady` on one
+    /// that is never set.
+    mutating func closeQuiet(at now: Instant, steady: Instant) {
+        clock.look(at: now, steady: steady)
+        quiet.findQuiet(by: clock, among: &windows.series)
         for place in quiet.quiet.indices { closeAll(series: Int(quiet.quiet[place]), .idle) }
-        holds.findDue(at: now, among: windows)
+        holds.findDue(by: clock, among: windows)
         // One that was held twice is due twice.
         for place in holds.due.indices where !windows.unsettled(Int(holds.due[place])).isClosing {
             close(Int(holds.due[place]), .late)

@@ -13,7 +13,8 @@ enum SendingSocket {
         // Safe: all arguments live through the call; `found` is freed below.
         let code = unsafe getaddrinfo(host, String(port), &hints, &found)
         guard code == 0, let first = unsafe found else {
-            throw SendingError(description: "\(name): no such host")
+            throw SendingError(
+                description: "\(name): no such host; check its name, and the name service of this machine")
         }
         defer { unsafe freeaddrinfo(first) }
         let descriptor = unsafe socket(first.pointee.ai_family, first.pointee.ai_socktype, 0)

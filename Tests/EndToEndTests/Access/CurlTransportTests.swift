@@ -161,6 +161,7 @@ import Testing
         let unknown = try await transport.failure(HTTPRequest("GET", "http://server.invalid/"))
         #expect(unknown.kind == .unreachable)
         #expect(unknown.message.hasPrefix("http://server.invalid cannot be reached: "))
+        #expect(unknown.message.hasSuffix("; check the host name, and the name service of this machine"), "\(unknown)")
         // TLS with a server that speaks none.
         let plain = try await transport.failure(HTTPRequest("GET", server.secureURL("/echo")))
         #expect(plain.kind == .security || plain.kind == .unreachable)

@@ -80,6 +80,49 @@ import Testing
         #expect(try run.terminate().end == .exit(0))
     }
 
+    /// A list of peers that is read again, and one that cannot be, is in the trail: which file, of which source and how
+    /// many there are; who they are is not.
+    @Test func listsOfPeersThatAreReadAgain() throws {
+        func list(_ devices: [String]) {
+            let peers = devices.enumerated().map {
+                "  - {addresses: [127.0.0.\($0.offset + 1)], devices: [\($0.element)]}\n"
+            }
+            replace("peers:\n\(peers.joined())")
+        }
+        // At once: a list that is half written would be told of, too.
+        func replace(_ text: String) {
+            Files.move(mapping.folder.write("new.yaml", text), to: mapping.folder.file("peers.yaml"))
+        }
+        list(["seeded-device"])
+        mapping.folder.write(
+            "kymo.yaml",
+            "mappings: [./mine/]\noutput: {to: out}\n"
+                + "sources: [{tcp: \"127.0.0.1:0\", peers: peers.yaml}]\n")
+        let run = try Kymo.start(["run", "--config", "kymo.yaml", "--data", data], directory: mapping.folder.path)
+        let client = try RawConnection(port: PostClient.port(try run.addresses()[0]))
+        // The list is looked at when something comes.
+        func wait(for text: String) throws {
+            try Waiting.until("\(text): \(run.errorText)") {
+                client.send("{}\n")
+                return run.errorText.contains(text)
+            }
+        }
+        try wait(for: "listening on")
+        #expect(try records("peers.loaded").isEmpty)
+        list(["seeded-device", "seeded-other"])
+        try wait(for: "were read again: there are 2")
+        replace("peers: [{devices: [seeded-third]}]\n")
+        try wait(for: "the former peers stay in use")
+        try Waiting.until("both records") { try records("peers.loaded").count == 2 }
+        let loaded = try records("peers.loaded")
+        #expect(loaded.allSatisfy { $0.hasPrefix("tcp 127.0.0.1:") }, "\(loaded)")
+        #expect(loaded[0].hasSuffix(": the peers of peers.yaml were read again: there are 2"), "\(loaded)")
+        #expect(loaded[1].contains(": the former peers stay in use: peers.yaml:1:9: "), "\(loaded)")
+        #expect(!loaded.joined().contains("seeded"), "\(loaded)")
+        #expect(try run.terminate().end == .exit(0))
+        #expect(try Kymo.run(["audit", "verify", "--data", data]).end == .exit(0))
+    }
+
     private static let settings = """
         mappings: [./mine/]
         patients: patients.csv

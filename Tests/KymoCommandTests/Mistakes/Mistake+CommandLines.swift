@@ -105,6 +105,12 @@ extension Mistake {
             "destination without port", ["simulate", "--udp", "127.0.0.1"], 64, "--udp 127.0.0.1", at: "--udp",
             "write HOST:PORT, such as 127.0.0.1:5757 or [::1]:5757"),
         Mistake(
+            "destination with a port too large", ["simulate", "--udp", "127.0.0.1:99999"], 64,
+            "its port is no number from 1 to 65535", at: "--udp 127.0.0.1:99999", "write HOST:PORT, such as"),
+        Mistake(
+            "IPv6 destination without brackets", ["simulate", "--tcp", "::1:5757"], 64,
+            "an IPv6 address stands in brackets", at: "--tcp ::1:5757", "127.0.0.1:5757 or [::1]:5757"),
+        Mistake(
             "export without folder", ["mappings", "--export", "wristband"], 64, "--export needs a name and a folder",
             at: "--export", "See 'kymo mappings --help' for more information."),
         Mistake(

@@ -93,6 +93,26 @@ extension Mistake {
             "stream of CSV", ["run", "--stdin"], input: "time,device,value\n2026-03-01,watch-1,72\n", 65,
             "it looks like CSV", at: "time,device,value", "add --framing csv"),
         Mistake(
+            "CSV without names of columns", ["run", "--stdin", "--payload", "csv"],
+            input: "watch-1,heartRate,72\nwatch-1,heartRate,73\n", 65, "the first was rejected as noTemplate",
+            at: #""72":73"#, "the first row names the columns: is there one, and does the mapping read these names?"),
+        Mistake(
+            "CSV of one row", ["run", "--stdin", "--payload", "csv"], input: "watch-1,heartRate,72\n", 0,
+            "no row behind the one that names the columns", at: "standard input",
+            "begin it with a row of names, or say them"),
+        Mistake(
+            "CSV with another delimiter", ["run", "--stdin", "--payload", "csv"],
+            input: "deviceId;type;value\nwatch-1;heartRate;72\n", 65, "the first was rejected as tableHeader",
+            at: "deviceId;type;value", "with the delimiter of the framing (csv,delimiter=semicolon)"),
+        Mistake(
+            "CSV with a quote that does not end", ["run", "--stdin", "--payload", "csv"],
+            input: "deviceId,type,value\nwatch-1,heartRate,\"72\n", 65, "the first was rejected as tableRow",
+            at: "heartRate,\"72", "a field for each column of the header row, with quotes as RFC 4180"),
+        Mistake(
+            "CSV in UTF-16", ["run", "--stdin", "--payload", "csv"],
+            inputBytes: [0xFF, 0xFE] + "a,b\n1,2\n".utf8.flatMap { [$0, 0] }, 65,
+            "the first was rejected as invalidUTF8", at: #"a\u0000"#, "iconv -f UTF-16 -t UTF-8 FILE"),
+        Mistake(
             "sample events rejected", ["check", "--events", "-"], input: "{\"a\":1", 65,
             "the event is rejected as invalidJSON: at byte 6", at: "-:1:1",
             "kymo map --explain shows what each template makes of it"),

@@ -8,6 +8,11 @@ extension Mistake {
             "no device file", ["check", "./m", "--strict"], files: ["m/fhir.json": MappingText.fhir], 78,
             "./m/device.json is missing", at: "--mapping", "a mapping is a folder with device.json and fhir.json"),
         Mistake(
+            "two device files", ["check", "./m/", "--strict"],
+            files: ["m/a.json": MappingText.device, "m/b.json": MappingText.device], 78,
+            "./m/a.json and ./m/b.json both have \"templateType\": \"CollectionContent\"", at: "--mapping",
+            "keep one of them there, or name the two files with"),
+        Mistake(
             "mapping in UTF-16", ["check", "./m", "--strict"], files: ["m/fhir.json": MappingText.fhir],
             bytes: [
                 "m/device.json": [

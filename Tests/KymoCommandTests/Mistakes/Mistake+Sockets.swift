@@ -45,6 +45,9 @@ extension Mistake {
             "serial line that is a file", ["run", "--serial", "./f:115200", "--ephemeral"], files: ["f": "x"], 71,
             "cannot open serial ./f: Inappropriate ioctl for device", at: "./f", "it is not a serial line"),
         Mistake(
+            "destination that has no address", ["simulate", "--udp", "nowhere.invalid:5757", "--devices", "1"], 69,
+            "no such host", at: "udp nowhere.invalid:5757", "check its name, and the name service of this machine"),
+        Mistake(
             "nothing receives TCP", ["simulate", "--tcp", "127.0.0.1:{port}", "--devices", "1"], needs: [.freePort], 69,
             "tcp 127.0.0.1:{port}: connection refused", at: "tcp 127.0.0.1:{port}",
             "nothing listens there, start 'kymo run' first"),

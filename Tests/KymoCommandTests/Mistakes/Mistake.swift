@@ -12,6 +12,8 @@ struct Mistake: Sendable, CustomTestStringConvertible {
         case instance
         /// A port, in place of `{port}`, that another process has bound for UDP, or for TCP, or that is free.
         case udpPort, tcpPort, freePort
+        /// A port, in place of `{port}`, where each connection gets this answer, whatever it asks.
+        case answer(String)
         /// No standard input, no standard output, or one without room.
         case closedInput, closedOutput, fullOutput
     }

@@ -48,12 +48,33 @@ struct MistakeRun {
         for (need, kind) in [(Mistake.Need.udpPort, SOCK_DGRAM), (.tcpPort, SOCK_STREAM)] {
             if mistake.needs.contains(need) { (held, port) = try FreePort.bound(kind, 0) }
         }
+        if case .answer? = mistake.needs.first { (held, port) = try FreePort.bound(SOCK_STREAM, 0) }
         if held >= 0 { listen(held, 1) }
+        if case .answer(let text)? = mistake.needs.first { Self.answer(text, at: held) }
+    }
+
+    /// Gives the first connection at `listener` the answer `text`, unless that is shut down before.
+    private static func answer(_ text: String, at listener: Int32) {
+        Thread.detachNewThread {
+            let connection = accept(listener, nil, nil)
+            guard connection >= 0 else { return }
+            var request = [UInt8](repeating: 0, count: 1 << 16)
+            let answer = Array(text.utf8)
+            // Safe: both arrays are as long as is said.
+            let size = unsafe read(connection, &request, request.count)
+            if size > 0 { _ = unsafe write(connection, answer, answer.count) }
+            close(connection)
+        }
     }
 
     /// The exit status, and all that was said.
     func finish() throws -> (end: ChildProcess.End, text: String) {
-        defer { if held >= 0 { close(held) } }
+        defer {
+            if held >= 0 {
+                shutdown(held, Int32(SHUT_RDWR))
+                close(held)
+            }
+        }
         let instance = mistake.needs.contains(.instance) ? try startInstance() : nil
         defer { withExtendedLifetime(instance) {} }
         var words = mistake.arguments.map { $0.replacing("{port}", with: "\(port)") }

@@ -101,6 +101,63 @@ import TrialSupport
         }
     }
 
+    /// A wall clock that is set ahead is no silence: receive times jump with it. Catches windows that are shown too
+    /// early, and amended when the rest comes.
+    @Test func aClockThatIsSetAheadIsNoSilence() {
+        var run = WindowRun(series: 2, settings: WindowSettings(idle: 10 * second))
+        run.add(.at(5, received: 100))
+        #expect(run.tick(100, steady: 1_000) == [])
+        // An hour ahead.
+        #expect(run.tick(3_701, steady: 1_001) == [])
+        run.add(.at(5, received: 3_705, series: 1))
+        #expect(run.tick(3_705, steady: 1_005) == [])
+        #expect(run.tick(3_709, steady: 1_009) == [])
+        #expect(run.tick(3_710, steady: 1_010) == [0])
+        #expect(run.tick(3_714, steady: 1_014) == [0])
+        #expect(run.tick(3_715, steady: 1_015) == [0, 1])
+    }
+
+    /// While the wall clock is behind, receive times go on at half their pace; silence takes as long as ever.
+    @Test func aClockThatIsSetBackHoldsNothingOpen() {
+        var run = WindowRun(series: 2, settings: WindowSettings(idle: 10 * second))
+        run.add(.at(5, received: 100))
+        #expect(run.tick(100, steady: 1_000) == [])
+        #expect(run.tick(102, steady: 1_004) == [])
+        run.add(.at(5, received: 102, series: 1))
+        #expect(run.tick(104.5, steady: 1_009) == [])
+        #expect(run.tick(105, steady: 1_010) == [0])
+        #expect(run.tick(106.5, steady: 1_013) == [0])
+        #expect(run.tick(107.5, steady: 1_015) == [0, 1])
+    }
+
+    /// However often it is set: a series is closed when the time has passed, give or take what lies between two looks.
+    @Test func silenceIsMeasuredOverManySteps() {
+        for seed in Trials.seeds(20) {
+            var random = WindowRandom(seed: seed)
+            // One window of all time: nothing but quiet closes it.
+            var run = WindowRun(.correlation, settings: WindowSettings(idle: 10 * second))
+            // In tenths of seconds: how fast the receive clock goes, what it shows, and when the last reading came.
+            var (pace, received, last, closed) = (1.0, 1e7, 0, 0)
+            for now in 1...5_000 {
+                if random.once(in: 60) { pace = random.once(in: 2) ? 1 : 0.5 }
+                received += random.once(in: 80) ? Double(random.int(1...1_000_000)) : pace
+                let isOpen = run.machine.counters.openWindows > 0
+                if random.once(in: isOpen ? 60 : 3) {
+                    var reading = TestReading.at(100_000 + Int64(now))
+                    reading.received = Int64(received / 10 * 1e9)
+                    run.add(reading)
+                    last = now
+                }
+                let count = run.tick(received / 10, steady: Double(now) / 10).count
+                let isQuiet = count > closed
+                let isWrong = isQuiet ? now - last < 99 : last > 0 && isOpen && now - last > 101
+                #expect(!isWrong, "seed \(seed), \(now): \(now - last) tenths after the last reading")
+                closed = count
+            }
+            #expect(closed > 10, "seed \(seed)")
+        }
+    }
+
     /// A sensor of five minutes does not have its window of 14 days written again with every reading.
     @Test func longWindowsWaitForSlowSensors() {
         let days = 14 * 86_400 * second
@@ -203,5 +260,16 @@ import TrialSupport
         run.finish()
         #expect(run.shown.count == 5)
         #expect(run.statuses(3 * second) == [.final, .amended])
+    }
+}
+
+extension WindowRun {
+    /// Looks when the clock of receive times shows `received` and one that is never set `steady`, both in seconds; the
+    /// series of all that was shown.
+    fileprivate mutating func tick(_ received: Double, steady: Double) -> [Int] {
+        machine.tick(
+            now: Instant(nanoseconds: Int64(received * 1e9)), steady: Instant(nanoseconds: Int64(steady * 1e9)))
+        take()
+        return shown.map(\.name.series)
     }
 }

@@ -34,6 +34,21 @@ import Testing
         #expect(run.statuses(0) == [.final, .amended])
     }
 
+    /// A wall clock that is set ahead does not end the wait.
+    @Test func theWaitIsMeasuredByAClockThatIsNotSet() {
+        var run = run(hold: 10 * second)
+        deliverLate(to: &run)
+        for (received, steady) in [(4_000, 50), (8_000, 55), (8_004, 59)] as [(Int64, Int64)] {
+            run.machine.tick(now: Instant(seconds: received), steady: Instant(seconds: steady))
+            run.take()
+            #expect(run.statuses(0) == [.final])
+        }
+        run.machine.tick(now: Instant(seconds: 8_005), steady: Instant(seconds: 60))
+        run.take()
+        #expect(run.statuses(0) == [.final, .amended])
+        run.finish()
+    }
+
     @Test func withoutHoldEachIsShown() {
         var run = run(hold: 0)
         deliverLate(to: &run)

@@ -27,6 +27,14 @@ import TrialSupport
         #expect(clock.time(at: at(110)) == at(110) && clock.lead(at: at(112)) == 0)
     }
 
+    /// Where nothing comes, who looks at silence asks. Catches a clock that is set back with nothing to notice it.
+    @Test func whoAsksNoticesAClockThatIsSetBack() {
+        let clock = ReceiveClock(now: start)
+        #expect(clock.asked(at: at(100)) == at(100))
+        #expect(clock.asked(at: at(90)) == at(100))
+        #expect(clock.time(at: at(92)) == at(101))
+    }
+
     /// It goes on where the store says that it was, at times that are seeded and jump in both directions.
     @Test(arguments: Trials.seeds(3)) func neverGoesBack(seed: UInt64) {
         var generator = SeededGenerator(seed: seed)

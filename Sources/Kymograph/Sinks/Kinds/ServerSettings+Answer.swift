@@ -51,16 +51,19 @@ extension ServerSettings {
     /// Says what is wrong with the server, or which one it is.
     private func judge(_ response: HTTPResponse, _ opening: SinkOpening) -> SinkObstacle {
         if response.status == 401 || response.status == 403 {
+            let what =
+                authorization == .none
+                ? "the server wants credentials (GET /metadata: \(response.status)), and none are set; say which as "
+                    + "authorization"
+                : "the server refuses the credentials (GET /metadata: \(response.status)); check them"
             return SinkObstacle(
-                key: "authorization",
-                "\(opening.name): the server refuses the credentials (GET /metadata: \(response.status)); check them",
-                exitCode: ExitStatus.noPermission)
+                key: "authorization", "\(opening.name): \(what)", exitCode: ExitStatus.noPermission)
         }
         let found = response.status == 200 ? ServerCapabilities(JSONNode.answer(response.body)) : nil
         guard let found else {
             return SinkObstacle(
-                "\(base)/metadata gives no CapabilityStatement (status \(response.status)): is it the base URL of a "
-                    + "FHIR server?", exitCode: response.status >= 500 ? ExitStatus.unavailable : ExitStatus.config)
+                ServerProbe.unfitness(of: response, base),
+                exitCode: response.status >= 500 ? ExitStatus.unavailable : ExitStatus.config)
         }
         if let refusal = found.refusal(of: opening.output.version, base: base) {
             return SinkObstacle(refusal, exitCode: ExitStatus.config)

@@ -75,7 +75,7 @@ final class ServerProbe {
     }
 
     /// Why `response` is none of a FHIR server: mostly a page for people, or the way to one.
-    private static func unfitness(of response: HTTPResponse, _ base: String) -> String {
+    static func unfitness(of response: HTTPResponse, _ base: String) -> String {
         let what = "\(base)/metadata gives no CapabilityStatement"
         if (300..<400).contains(response.status), let place = response.header("Location") {
             // What follows may have what a login needs.

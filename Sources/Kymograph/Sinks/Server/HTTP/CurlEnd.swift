@@ -19,7 +19,7 @@ struct CurlEnd {
     /// The failure to report.
     func failure(method: String, origin: String, timeout: Int, maxBytes: Int) -> HTTPFailure {
         // That is how ``CurlExchange`` keeps libcurl from sending again.
-        let why = code == CURLE_ABORTED_BY_CALLBACK ? "the connection was closed" : PrintableText.line(reason)
+        let why = code == CURLE_ABORTED_BY_CALLBACK ? "the connection was closed" : words
         switch kind {
         case .security:
             return HTTPFailure(.security, "no secure connection to \(origin): \(why)\(advice)")
@@ -30,7 +30,7 @@ struct CurlEnd {
         case .lost:
             return HTTPFailure(.lost, "\(origin) gave no whole answer to \(method): \(why)")
         case .unreachable, .closed:
-            return HTTPFailure(.unreachable, "\(origin) cannot be reached: \(why)")
+            return HTTPFailure(.unreachable, "\(origin) cannot be reached: \(why)\(advice)")
         }
     }
 
@@ -54,6 +54,12 @@ struct CurlEnd {
         }
     }
 
+    /// Whether the answer to the first message of TLS was of another protocol, or none.
+    private var speaksNoTLS: Bool {
+        ["wrong version number", "packet length too long", "record layer failure", "SSL_ERROR_SYSCALL"]
+            .contains { reason.contains($0) }
+    }
+
     /// Whether the server ended TLS because of the client's certificate. In TLS 1.3 it says so after the client may
     /// have begun to send, and reads nothing of that (RFC 8446, sections 4.4.2.4 and 6.2).
     private var isRefusedCertificate: Bool {
@@ -61,8 +67,21 @@ struct CurlEnd {
             && (reason.contains("certificate") || reason.contains("unknown ca"))
     }
 
+    /// libcurl's words in one line, some of which end with a blank.
+    private var words: String {
+        let line = PrintableText.line(reason)
+        return String(line.prefix(line.count - line.reversed().prefix { $0 == " " }.count))
+    }
+
     private var advice: String {
         switch code {
+        case CURLE_COULDNT_RESOLVE_HOST: "; check the host name, and the name service of this machine"
+        case CURLE_COULDNT_CONNECT: "; see whether it runs, and whether this is its port"
+        case CURLE_SSL_CONNECT_ERROR where speaksNoTLS: "; write http:// if it speaks no TLS at this port"
+        case CURLE_PEER_FAILED_VERIFICATION where reason.contains("subject name"):
+            "; name it by a name that its certificate has"
+        case CURLE_PEER_FAILED_VERIFICATION where reason.contains("expired") || reason.contains("not yet valid"):
+            "; have the certificate renewed, and compare the clocks of both machines"
         case CURLE_PEER_FAILED_VERIFICATION: "; name the authority of its certificate in the CA file"
         case CURLE_SSL_CACERT_BADFILE: "; check the CA file"
         case CURLE_SSL_CERTPROBLEM: "; check the client certificate and its key"
