@@ -121,15 +121,16 @@ import TrialSupport
         var generator = SeededGenerator(seed: seed)
         let step = [1, 7, 250, 1_000].randomElement(using: &generator) ?? 1
         let isGrid = Bool.random(using: &generator)
-        var (millisecond, sent): (Int, [String: String]) = (0, [:])
+        var (millisecond, sent): (Int, [Int: String]) = (0, [:])
         for _ in 0..<Int.random(in: 1...80, using: &generator) {
             millisecond +=
                 isGrid ? step * Int.random(in: 1...3, using: &generator) : .random(in: 1...900, using: &generator)
             let value = "\(Int.random(in: 30...220, using: &generator)).\(Int.random(in: 0...9, using: &generator))"
-            sent[Self.time(millisecond)] = value
+            sent[millisecond] = value
         }
-        let lines = sent.shuffled(using: &generator).map { time, value in
-            Readings.heartRate(second: 0).replacing("2026-03-01T08:00:00Z", with: time)
+        let ordered = sent.sorted { $0.key < $1.key }
+        let lines = ordered.shuffled(using: &generator).map { millisecond, value in
+            Readings.heartRate(second: 0).replacing("2026-03-01T08:00:00Z", with: Self.time(millisecond))
                 .replacing(":72,", with: ":\(value),")
         }
         let version = ["R4", "R5"].randomElement(using: &generator) ?? "R4"
@@ -139,7 +140,8 @@ import TrialSupport
         let decoded = try Kymo.run(["decode"], input: .bytes(run.output))
         let rows = decoded.lines.dropFirst().map { $0.split(separator: ",", omittingEmptySubsequences: false) }
         let found = rows.map { "\($0[6]) \($0[9])" }
-        #expect(found == sent.sorted { $0.key < $1.key }.map { "\($0) \($1)" }, "seed \(seed): \(decoded.error)")
+        let expected = ordered.map { "\(Self.time($0)) \($1)" }
+        #expect(found == expected, "seed \(seed): \(decoded.error)")
     }
 
     private static func time(_ millisecond: Int) -> String {

@@ -44,6 +44,7 @@ enum ExamplesNotRun {
         ("~/kymo-bridge/bin/", "needs the network, or Bluetooth hardware; Tests/Bridges runs the bridges"),
         ("python3 bridges/serial_bridge.py", "runs for as long as a gateway sends; Tests/Bridges runs it"),
         ("python3 bridges/kymo_seal.py", "needs a source that has the key; Tests/Bridges runs it"),
+        ("python3 Tests/Simulation/simulate.py", "needs a compiler for C; Tests/Simulation runs it"),
         ("echo 'DEVICES=", "changes the system"),
         ("podman ", "needs an image and a container engine; packaging/test.sh builds the image and runs it"),
         ("KYMO_FUZZ_FOLDER=", "needs the programs of 'make fuzz'"),
