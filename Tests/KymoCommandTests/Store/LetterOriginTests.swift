@@ -91,16 +91,20 @@ import Testing
         #expect(wards.run.written.isEmpty)
     }
 
-    /// A source that a reload has removed takes nothing, and its socket may be another's.
+    /// A source that a reload has removed takes nothing, and with the next one its socket is another's. (Within one, a
+    /// source at the same address is the same one, whose name needs a restart.)
     @Test func aReloadHasGivenTheAddressAway() throws {
         let wards = Wards()
         let instance = try wards.start(wards.first)
         try Sending.send(lines: [MappingText.reading], to: wards.name)
         try Waiting.until("a letter") { try wards.run.command("dead", "list").lines.count == 2 }
+        let elsewhere = wards.run.folder.file("c.sock")
         let other = "{unix: \(wards.socket), name: ward-b}"
-        wards.run.folder.write("kymo.yaml", wards.configuration([other]))
-        instance.signal(SIGHUP)
-        try Waiting.until("ward B") { try wards.run.command("status").text.contains("ward-b") }
+        for (source, sign) in [("{unix: \(elsewhere)}", "c.sock"), (other, "ward-b")] {
+            wards.run.folder.write("kymo.yaml", wards.configuration([source]))
+            instance.signal(SIGHUP)
+            try Waiting.until(sign) { try wards.run.command("status").text.contains(sign) }
+        }
         try wards.checkUntouched(try wards.replay(other), "no source is called that here")
         #expect(try instance.terminate().end == .exit(0))
         #expect(wards.run.written.isEmpty)
