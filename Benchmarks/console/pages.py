@@ -7,6 +7,7 @@ import os
 import pathlib
 import socket
 import statistics
+import subprocess
 import sys
 import time
 
@@ -21,6 +22,13 @@ PAGES = ["overview", "live", "timeline", "ledger", "letters", "playground", "map
 MOST_BYTES, MOST_PAINT, MOST_LIST, MOST_DAY, MOST_WALL = 120_000, 300, 100, 500, 10
 #: Series of the wall, and seconds for which it is measured.
 SERIES, WALL = 1_000, 30
+#: Devices of a day in which each sends once a minute.
+FLEET, MINUTES = 1_000, 1_440
+#: Notes when the first chart is painted, in milliseconds since the page was asked for.
+NOTE = """const look = () => document.querySelector('.buckets svg')
+    ? requestAnimationFrame(() => requestAnimationFrame(() => { window.painted = performance.now(); }))
+    : requestAnimationFrame(look);
+look();"""
 #: Goes to an address, and gives the milliseconds until its charts are painted.
 SHOW = """([address, count]) => new Promise((resolve) => {
     const start = performance.now();
@@ -135,6 +143,48 @@ def wall(instance):
     tab.context.close()
 
 
+def write_fleet(folder):
+    """A day of all devices, by the pipeline; it has ended a minute ago."""
+    command = [KYMO, "run", "--stdin", "--data", f"{folder}/data", "--out", f"{folder}/out", "--log-format", "json"]
+    start = int(time.time()) // 60 * 60 - MINUTES * 60
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stderr=subprocess.DEVNULL) as process:
+        for minute in range(MINUTES):
+            moment = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(start + minute * 60))
+            process.stdin.write("".join(
+                f'{{"deviceId":"watch-{number}","type":"heartRate","timestamp":"{moment}","value":{60 + (number + minute) % 30},'
+                '"unit":"/min"}\n' for number in range(FLEET)).encode())
+        process.stdin.close()
+    if process.returncode != 0:
+        sys.exit("console: kymo run failed")
+
+
+def fleet():
+    """The timeline of a device's day, opened by its address in a browser that has nothing of it."""
+    folder = f"{FOLDER}/fleet"
+    os.mkdir(folder)
+    write_fleet(folder)
+    instance = Instance(directory=folder)
+    paints, charts = [], []
+    for round in range(ROUNDS):
+        text = json.dumps({"text": f"watch-{round * FLEET // ROUNDS}"}).encode()
+        _, _, found = instance.get("/console/api/subjects/find", instance.operator(), "POST", text)
+        series = json.loads(found)["subjects"][0]["series"]
+        for bucket in ("1h", "1min"):
+            tab = opened(instance, "mappings")
+            tab.evaluate("address => { history.replaceState(null, '', address); }",
+                         f"#/timeline?of={series}&by=device&bucket={bucket}")
+            tab.add_init_script(NOTE)
+            tab.reload()
+            charts.append(wait_until(lambda: tab.evaluate("window.painted ?? null"), 60, "a chart"))
+            paints.append(tab.evaluate("performance.getEntriesByName('first-contentful-paint')[0].startTime"))
+            tab.context.close()
+    instance.kill()
+    print(f"a device's day of {FLEET:,}, by hours and by minutes in turn: charts after "
+          f"{', '.join(f'{one:.0f}' for one in charts)} ms; first paint after {', '.join(f'{one:.0f}' for one in paints)} ms")
+    report(f"first paint of a device's day of {FLEET:,}, the median", statistics.median(paints), MOST_PAINT, "ms")
+    report("the same, until its chart is on the screen", statistics.median(charts), MOST_DAY, "ms")
+
+
 def day(instance):
     tab = opened(instance)
     loaded(tab)
@@ -159,6 +209,7 @@ def main():
     list_of_devices(instance)
     wall(instance)
     instance.kill()
+    fleet()
     write_day(KYMO, FOLDER)
     copy_day(FOLDER, PATIENTS)
     # Where `kymo run` of the tests looks for its store.

@@ -18,10 +18,12 @@ MOST_BYTES = 150_000
 SECONDS = 150
 #: A name, its address, and what is looked for before.
 PAGES = [
-    ("overview", "overview", None), ("timeline", "timeline", "watch-2"), ("ledger", "ledger", "watch-2"),
+    ("overview", "overview", None), ("live", "live", None), ("timeline", "timeline", "watch-2"), ("ledger", "ledger", "watch-2"),
     ("letters", "letters?reason=clockAhead", None), ("playground", "playground", None),
     ("mappings", "mappings?name=pulse-oximeter", None),
 ]
+#: Milliseconds that a page takes until it has what it shows: Live most of its minute, Mappings the results of all examples.
+WAITS = {"live": 50_000, "mappings": 4000}
 SCREENS = [("light", 1440, 900), ("dark", 1440, 900), ("light", 390, 844)]
 
 
@@ -66,7 +68,7 @@ def show(page, demo, name, address, found):
     wait_until(lambda: page.locator("main > section").get_attribute("data-state") in ("loaded", "partial"))
     page.evaluate("document.activeElement.blur()")
     page.evaluate("scrollTo(0, 0)")
-    page.wait_for_timeout(4000 if name == "mappings" else 1500)
+    page.wait_for_timeout(WAITS.get(name, 1500))
 
 
 def keep(picture, path):

@@ -82,7 +82,8 @@ class LiveTests(ConsoleTestCase):
         self.assertTrue(all(text.startswith("masked-") for text in texts), texts)
         self.assertEqual(sorted(int(text.split(" heartRate: ")[1]) for text in texts), list(range(60, 60 + DEVICES)))
         page.locator("summary").press("Enter")
-        self.assertEqual(page.locator("tbody tr").count(), DEVICES)
+        # A browser says a moment later that something was opened.
+        wait_until(lambda: page.locator("tbody tr").count() == DEVICES, what="a table")
         canvas.press("Enter")
         page.wait_for_selector('section[data-page="timeline"] .buckets')
 
@@ -94,17 +95,28 @@ class LiveTests(ConsoleTestCase):
         type(self).devices = DEVICES - 2
         self.addCleanup(setattr, type(self), "devices", DEVICES)
         wait_until(lambda: self.summary(page).endswith("2 have stopped"), what="silence")
+        page.click("text=Show the next that has stopped")
+        self.assertIn(": nothing for ", page.locator("canvas").get_attribute("aria-valuetext"))
         page.focus("canvas")
         self.assertEqual(len([text for text in self.texts(page) if ": nothing for " in text]), 2)
         type(self).devices = DEVICES
         wait_until(lambda: self.summary(page).endswith("all send as usual"), what="readings")
+        self.assertEqual(page.locator("text=Show the next that has stopped").count(), 1)
+        self.assertFalse(page.locator("text=Show the next that has stopped").is_visible())
 
-    def test_nothing_is_sent(self):
+    def test_nothing_is_sent_and_then_a_zero_and_what_is_rejected(self):
         instance = self.start()
         page = self.logged_in(instance, path="live")
         self.wait_state(page, "empty")
-        instance.send(reading("watch-1"))
+        instance.send(reading("watch-1", 0))
         self.wait_state(page, "loaded")
+        self.assertFalse(page.locator("text=not taken").is_visible())
+        page.focus("canvas")
+        page.keyboard.press("Home")
+        self.assertTrue(page.locator("canvas").get_attribute("aria-valuetext").endswith(" heartRate: 0"))
+        instance.send("no json", "nor this")
+        page.click("text=2 readings of the last minute were not taken")
+        page.wait_for_selector('section[data-page="letters"]')
 
     def test_what_came_before_says_nothing_of_who_sends(self):
         page = self.logged_in(self.instance)
@@ -125,6 +137,62 @@ class LiveTests(ConsoleTestCase):
         self.assertTrue(canvas.get_attribute("aria-valuetext").endswith(": 51"))
         told = iter([piece(60, old, isBeginning=True)])
         wait_until(lambda: self.summary(page).endswith("; 3 are not known yet"), what="the beginning again")
+        # A number that nothing has renewed says how old it is.
+        self.assertTrue(canvas.get_attribute("aria-valuetext").endswith(": 51, of 2 h ago"))
+
+    def shown(self, page, *slices):
+        """The page Live, which has got these seconds; what it says of the first series."""
+        told = iter([{"slices": [one for part in slices for one in part["slices"]]}])
+        last = slices[-1]["slices"][-1]["id"]
+        beyond = iter(range(last + 1, 1_000))
+        self.answering(page, lambda: next(told, None) or piece(next(beyond), []))
+        self.go(page, "live")
+        self.wait_state(page, "loaded")
+        page.focus("canvas")
+        page.keyboard.press("Home")
+        return page.locator("canvas").get_attribute("aria-valuetext")
+
+    def test_a_number_that_is_kept_by_a_clock_that_was_ahead_is_told(self):
+        page = self.logged_in(self.instance)
+        ahead = [piece(second, [[0, 1, (START + 300) * 1000, 70]]) for second in range(1, 4)]
+        behind = [piece(second, [[0, 1, (START + second) * 1000, 30]]) for second in range(4, 12)]
+        self.assertTrue(self.shown(page, *ahead, *behind).endswith(": 70, what comes is of earlier times"))
+        self.assertIn("1 sends readings of earlier times", self.summary(page))
+
+    def test_one_without_a_number_is_told(self):
+        page = self.logged_in(self.instance)
+        said = self.shown(page, *[piece(second, [[0, 1, (START + second) * 1000, 70 if second < 5 else None],
+                                                 [1, 1, (START + second) * 1000, 0]]) for second in range(1, 7)])
+        self.assertTrue(said.endswith(": no number"), said)
+        self.assertTrue(self.summary(page).endswith("; ◌ 1 sends no number"), self.summary(page))
+        page.keyboard.press("End")
+        self.assertTrue(page.locator("canvas").get_attribute("aria-valuetext").endswith(": 0"))
+
+    def test_a_long_silence_is_none_of_the_rhythm(self):
+        page = self.logged_in(self.instance)
+        # A minute each second, ten minutes nothing while another sends, three seconds, and nothing again.
+        sends = [*range(1, 61), *range(661, 664)]
+        self.shown(page, *[piece(second, [[number, 1, (START + second) * 1000, 70] for number in [0, 1] if number or second in sends])
+                           for second in range(1, 671)])
+        self.assertIn("◔ 1 has stopped", self.summary(page))
+
+    def test_where_counts_come_and_no_readings_can_be_read_nothing_looks_fresh(self):
+        self.expects_errors = True
+        page = self.logged_in(self.instance, path="live")
+        wait_until(lambda: self.summary(page).endswith("all send as usual"), what="a rhythm")
+        broken = threading.Event()
+        broken.set()
+        page.route("**/console/api/wall?*", lambda route: route.fulfill(
+            status=503, json={"error": "unreadable", "message": "The store cannot be read: disk I/O error."})
+            if broken.is_set() else route.fallback())
+        self.wait_state(page, "error")
+        notice = page.locator("main .notice").first.inner_text()
+        self.assertIn("Nothing is known since ", notice)
+        self.assertIn("disk I/O error", notice)
+        self.assertRegex(self.summary(page), r"; nothing is known since \d\d:\d\d:\d\d UTC$")
+        broken.clear()
+        self.wait_state(page, "loaded")
+        wait_until(lambda: "nothing is known" not in self.summary(page), what="an answer")
 
     def test_of_more_than_1_000_series_that_is_told_and_only_what_is_seen_is_drawn(self):
         page = self.logged_in(self.instance)

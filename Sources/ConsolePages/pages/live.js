@@ -2,11 +2,14 @@
 
 import {h, replace, visible} from "../dom.js";
 import {get} from "../api.js";
+import {live, subscribe} from "../live.js";
 import {age, clock, count, counted} from "../format.js";
-import {row, number, table, useStyles} from "./subject.js";
+import {quiet, row, number, table, useStyles} from "./subject.js";
 
 /** Seconds that a line has, series that are shown, and the least size of a cell. */
 const [minute, most, least] = [60, 1000, {width: 168, height: 52}];
+/** Seconds without an answer after which nothing is known, and for which readings of earlier times are no matter. */
+const patience = 5;
 
 export default {
   open(context) {
@@ -18,13 +21,19 @@ export default {
 /** What one series has sent: a value for each second, NaN where none came; `at` is the time of the reading whose number is shown. */
 class Series {
   constructor(number) {
-    Object.assign(this, {number, values: new Float64Array(minute).fill(NaN), seen: 0, first: 0, last: 0, at: -Infinity, type: "", device: "", text: ""});
+    Object.assign(this, {number, values: new Float64Array(minute).fill(NaN), seen: 0, first: 0, last: 0, renewed: 0, at: -Infinity,
+      type: "", device: "", text: ""});
   }
 
   /** What came in the second `time`. A reading of an earlier time than the one that is shown came now, but is not the newest. */
   take(slot, time, at, value) {
-    if (this.show(at, value)) this.values[slot] = value ?? NaN;
-    if (this.seen === 0) this.first = time;
+    // A rhythm that had a silence in it would be too slow to tell the next one.
+    if (this.isQuiet(time)) this.seen = 0;
+    if (this.seen === 0) this.first = this.renewed = time;
+    if (this.show(at, value)) {
+      this.values[slot] = value ?? NaN;
+      this.renewed = time;
+    }
     this.last = time;
     this.seen += 1;
   }
@@ -42,12 +51,18 @@ class Series {
   /** Seconds between two of its readings, as far as it is known. */
   get interval() { return this.isKnown ? Math.max(1, (this.last - this.first) / (this.seen - 1)) : Infinity; }
   isQuiet(time) { return time - this.last > Math.max(5, 3 * this.interval); }
+  /** Whether what comes is older than the number: a clock that was ahead would keep it there while the patient's changes. */
+  get isBehind() { return this.seen > 0 && this.last - this.renewed > patience; }
+  /** Seconds since its number came, or was read, when it came before anything was looked at. */
+  age(time) { return time - (this.seen > 0 ? this.renewed : this.at / 1000); }
 }
 
 class LivePage {
   constructor(context) {
-    Object.assign(this, context, {all: new Map(), shown: [], slot: 0, time: 0, after: null, isCut: false, place: -1});
+    Object.assign(this, context, {all: new Map(), shown: [], slot: 0, time: 0, answered: Date.now(), after: null, isCut: false, place: -1});
     this.summary = h("p", {class: "soft", role: "status"});
+    this.next = h("p", {class: "small"}, quiet("next", "Show the next that has stopped", () => this.choose(this.nextQuiet)));
+    this.refused = h("p", {class: "small"}, h("a", {href: "#/letters", "data-key": "refused"}));
     this.said = h("p", {class: "soft small", role: "status"});
     this.canvas = h("canvas", {tabindex: "0", role: "slider", "data-key": "wall", "aria-valuemin": 0, "aria-valuemax": 0, "aria-valuenow": 0,
       "aria-label": "Series: choose one with the arrow keys, and Enter for its timeline", "aria-valuetext": "none",
@@ -62,19 +77,47 @@ class LivePage {
     addEventListener("scroll", draw, {passive: true, signal: this.signal});
     addEventListener("resize", draw, {passive: true, signal: this.signal});
     matchMedia("(prefers-color-scheme: dark)").addEventListener("change", draw, {signal: this.signal});
-    this.signal.addEventListener("abort", () => clearTimeout(this.timer));
     await this.load();
+    const watch = setInterval(() => this.watch(), 1000);
+    this.signal.addEventListener("abort", () => {
+      clearTimeout(this.timer);
+      clearInterval(watch);
+    });
+    subscribe(draw, this.signal);
     this.again();
   }
 
   again() {
     if (this.signal.aborted) return;
     this.timer = setTimeout(async () => {
-      // Nobody looks at a hidden page; that nothing answers the shell says.
-      if (!document.hidden) await this.load().catch(() => {});
+      // Nobody looks at a hidden page.
+      if (!document.hidden) {
+        try {
+          await this.load();
+          this.problem = "";
+        } catch (error) {
+          this.problem = error.message;
+        }
+      }
       this.again();
     }, 1000);
   }
+
+  /** Numbers that are not renewed are not to look as if they were, also while counts go on coming. That nothing at all answers
+   *  the shell says. */
+  watch() {
+    if (document.hidden || live.isStale || this.time === 0) this.answered = Date.now();
+    if (!this.isUnknown) return;
+    const since = clock(new Date(this.time * 1000));
+    const text = `${this.counted}; nothing is known since ${since} UTC`;
+    if (this.summary.textContent !== text) this.summary.textContent = text;
+    this.view.error(new Error(`Nothing is known since ${since} UTC, and what is below is from then. `
+      + (this.problem || "The instance has not answered.")));
+    this.draw();
+  }
+
+  get isUnknown() { return Date.now() - this.answered > patience * 1000; }
+  get counted() { return `${counted(this.shown.length, "series", "series")}, a minute of each`; }
 
   async load() {
     const {slices} = await get("wall", {after: this.after}, this.signal);
@@ -90,12 +133,18 @@ class LivePage {
 
   take({id, time, readings, isBeginning, isPartial}) {
     this.after = id;
-    // What was not looked at has no rhythm; what had stopped before has.
-    if (isBeginning || time - this.time > 5) for (const one of this.all.values()) if (!one.isQuiet(this.time)) one.seen = 0;
-    this.slot = (this.slot + 1) % minute;
-    this.time = time;
+    // What was not looked at has no rhythm; what had stopped before has, unless the clock has gone back behind that.
+    const isBack = time < this.time;
+    if (isBeginning || isBack || time - this.time > 5) {
+      for (const one of this.all.values()) if (isBack || !one.isQuiet(this.time)) one.seen = 0;
+    }
+    // Two looks may be of the same second, and a pause is as wide as it was long.
+    for (let steps = isBack ? minute : Math.min(minute, time - this.time); steps > 0; steps--) {
+      this.slot = (this.slot + 1) % minute;
+      for (const one of this.all.values()) one.values[this.slot] = NaN;
+    }
+    [this.time, this.answered] = [time, Date.now()];
     this.isPartial = isPartial ?? false;
-    for (const one of this.all.values()) one.values[this.slot] = NaN;
     for (const [number, , at, value] of readings) {
       let one = this.all.get(number);
       if (!one) {
@@ -115,20 +164,41 @@ class LivePage {
       this.isShown = false;
       return this.view.empty("Nothing is being sent", "Each device that sends is shown here, as its readings come.");
     }
-    if (!this.isShown) this.view.loaded(this.summary, this.wall, this.said, this.details);
+    if (!this.isShown) this.view.loaded(this.summary, this.refused, this.next, this.wall, this.said, this.details);
     this.isShown = true;
-    const quiet = this.shown.filter((one) => one.isQuiet(this.time)).length;
-    const unknown = this.shown.filter((one) => !one.isKnown).length;
-    const states = [quiet && `◔ ${count(quiet)} ${quiet === 1 ? "has" : "have"} stopped`,
-      unknown && `${count(unknown)} ${unknown === 1 ? "is" : "are"} not known yet`].filter(Boolean);
-    const text = `${counted(this.shown.length, "series", "series")}, a minute of each; ${states.join(", ") || "✓ all send as usual"}`;
+    const text = `${this.counted}; ${this.states().join(", ") || "✓ all send as usual"}`;
     if (this.summary.textContent !== text) this.summary.textContent = text;
+    this.next.hidden = this.nextQuiet < 0;
+    this.tellRefused();
     this.canvas.setAttribute("aria-valuemax", this.shown.length - 1);
-    const cut = [this.isCut && `Only ${count(most)} series are shown.`,
+    const cut = [this.isCut && `Only ${count(most)} series are shown, and of the others nothing is said here.`,
       this.isPartial && "More came in the last second than is looked at: the newest are shown."].filter(Boolean);
     cut.length ? this.view.partial(cut.join(" ")) : this.view.fresh();
     this.draw();
     if (this.place >= 0) this.say(this.place);
+  }
+
+  /** How many are in what is not as usual. */
+  states() {
+    const told = (isSo, one, more) => {
+      const number = this.shown.filter(isSo).length;
+      return number > 0 && `${number === 1 ? one : more}`.replace("#", count(number));
+    };
+    const isQuiet = (one) => one.isQuiet(this.time);
+    return [told(isQuiet, "◔ # has stopped", "◔ # have stopped"),
+      told((one) => !isQuiet(one) && one.isBehind, "◷ # sends readings of earlier times", "◷ # send readings of earlier times"),
+      told((one) => !isQuiet(one) && one.text === "", "◌ # sends no number", "◌ # send no number"),
+      told((one) => !one.isKnown, "# is not known yet", "# are not known yet")].filter(Boolean);
+  }
+
+  /** What was rejected is in no line of the wall. */
+  tellRefused() {
+    const last = live.samples.at(-1);
+    const first = live.samples.find((sample) => sample.time >= last.time - minute);
+    const number = Math.max(0, (last?.rejected ?? 0) - (first?.rejected ?? 0));
+    const text = `✕ ${counted(number, "reading")} of the last minute ${number === 1 ? "was" : "were"} not taken: show dead letters`;
+    this.refused.hidden = number === 0;
+    if (this.refused.firstChild.textContent !== text) this.refused.firstChild.textContent = text;
   }
 
   // MARK: Drawing
@@ -162,6 +232,8 @@ class LivePage {
     const style = getComputedStyle(document.documentElement);
     const colour = (name) => style.getPropertyValue(name).trim();
     const colours = {ground: colour("--surface"), ink: colour("--ink"), soft: colour("--soft"), line: colour("--accent"), late: colour("--late")};
+    // Nothing is as fresh as it looks while nothing answers.
+    if (live.isStale || this.isUnknown) colours.ink = colours.line = colours.soft;
     pen.fillStyle = colours.ground;
     pen.fillRect(0, 0, width, some * least.height);
     const shown = this.shown.slice(first * columns, (first + some) * columns);
@@ -218,10 +290,21 @@ class LivePage {
     };
     draw(false, colours.soft, (one, x, y) => pen.fillText(this.label(pen, one, cell - 76), x + 8, y + 5));
     pen.textAlign = "right";
-    draw(true, colours.ink, (one, x, y) => one.isQuiet(this.time) || pen.fillText(one.text, x + cell - 8, y + 5, 56));
-    draw(true, colours.late, (one, x, y) => one.isQuiet(this.time) && pen.fillText(`◔ ${age(this.time - one.last)}`, x + cell - 8, y + 5, 60));
+    const right = (text, x, y) => pen.fillText(text, x + cell - 8, y + 5, 60);
+    const isFresh = (one) => one.text !== "" && one.isKnown && !one.isBehind;
+    draw(true, colours.ink, (one, x, y) => one.isQuiet(this.time) || isFresh(one) && right(one.text, x, y));
+    draw(true, colours.soft, (one, x, y) => one.isQuiet(this.time) || isFresh(one) || one.isBehind || right(one.text || "no number", x, y));
+    draw(true, colours.late, (one, x, y) => {
+      if (one.isQuiet(this.time)) right(`◔ ${age(this.time - one.last)}`, x, y);
+      else if (one.isBehind) right(`◷ ${one.text || "no number"}`, x, y);
+    });
     pen.textAlign = "left";
+    // In the place of a line that has nothing.
+    draw(false, colours.soft, (one, x, y) => this.isOld(one) && pen.fillText(`${age(one.age(this.time))} ago`, x + 8, y + 28));
   }
+
+  /** Whether the number that is shown is older than the line is long. */
+  isOld(one) { return !one.isQuiet(this.time) && one.age(this.time) > minute; }
 
   /** The type, cut where it has no room, and what stands for the device. */
   label(pen, one, width) {
@@ -244,7 +327,18 @@ class LivePage {
 
   text(place) {
     const one = this.shown[place];
-    return one ? `${visible(one.device)} ${one.type}: ${one.isQuiet(this.time) ? `nothing for ${age(this.time - one.last)}` : one.text || "no number"}` : "";
+    if (!one) return "";
+    const words = one.isQuiet(this.time) ? [`nothing for ${age(this.time - one.last)}`]
+      : [one.text || "no number", this.isOld(one) && `of ${age(one.age(this.time))} ago`,
+        one.isBehind && "what comes is of earlier times"].filter(Boolean);
+    return `${visible(one.device)} ${one.type}: ${words.join(", ")}`;
+  }
+
+  /** The first that has stopped behind the one that is chosen, and else the first of all; -1 for none. */
+  get nextQuiet() {
+    const isQuiet = (one) => one.isQuiet(this.time);
+    const place = this.shown.findIndex((one, place) => place > this.place && isQuiet(one));
+    return place < 0 ? this.shown.findIndex(isQuiet) : place;
   }
 
   say(place) {
@@ -266,12 +360,7 @@ class LivePage {
     const steps = {ArrowLeft: -1, ArrowRight: 1, ArrowUp: -columns, ArrowDown: columns, Home: -Infinity, End: Infinity};
     if (event.key in steps) {
       // Before the first, where none is chosen.
-      const next = this.place + steps[event.key];
-      this.place = Math.min(this.shown.length - 1, Math.max(0, next));
-      const top = this.wall.getBoundingClientRect().top + Math.floor(this.place / columns) * least.height;
-      if (top < 72 || top + least.height > innerHeight) scrollBy(0, top - innerHeight / 2);
-      this.say(this.place);
-      this.draw();
+      this.choose(this.place + steps[event.key]);
     } else if (event.key === "Enter" || event.key === " ") {
       this.goTo(Math.max(0, this.place));
     } else {
@@ -280,11 +369,19 @@ class LivePage {
     event.preventDefault();
   }
 
+  choose(place) {
+    this.place = Math.min(this.shown.length - 1, Math.max(0, place));
+    const top = this.wall.getBoundingClientRect().top + Math.floor(this.place / this.layout.columns) * least.height;
+    if (top < 72 || top + least.height > innerHeight) scrollBy(0, top - innerHeight / 2);
+    this.say(this.place);
+    this.draw();
+  }
+
   /** The same as a table, of the moment when it was opened. */
   list() {
     if (!this.details.open) return replace(this.rows);
     replace(this.rows, table(`Series at ${clock(new Date(this.time * 1000))} UTC`, ["Device", "Type", "#Value", "#Last came"], this.shown.map((one) => row(
       h("a", {href: `#/timeline?of=${one.number}&bucket=1min`}, visible(one.device)), one.type, number(one.text || "–"),
-      number(one.seen ? `${age(this.time - one.last)} ago` : "–")))));
+      number(one.seen ? `${age(this.time - one.last)} ago` : "before")))));
   }
 }

@@ -44,6 +44,16 @@ import Testing
         try run.end()
     }
 
+    /// A number that is 0 is told as 0, and not as one that is missing.
+    @Test func zeroIsANumber() throws {
+        var run = try StoredRun(scratch.path, set: try #require(PipelineRehearsal.reading))
+        try run.take([line(1, "a", "0"), line(1, "b", "70"), line(2, "b", "0")], delivers: false)
+        let found = try StoreReader(directory: scratch.path).newestReadings(after: nil, limit: 1_000)
+        #expect(found.series.map(\.count) == [1, 2])
+        #expect(found.series.map(\.value) == [.init(mantissa: 0), .init(mantissa: 0)])
+        try run.end()
+    }
+
     @Test func ofManyTheNewestAreTold() throws {
         var run = try StoredRun(scratch.path, set: try #require(PipelineRehearsal.reading))
         try run.take((0..<50).map { line($0, "a", "70") }, delivers: false)
