@@ -40,8 +40,10 @@ import TrialSupport
     }
 
     /// What a run makes of these pages: status, time and both numbers of each Observation, as it was written last.
-    private func run(_ pages: [String], to name: String) throws -> [(status: String, result: String)] {
-        let arguments = ["--mapping", "mydatahelps", "--data", folder.file("data"), "--out", folder.file(name)]
+    private func run(
+        _ pages: [String], to name: String, mapping: String = "mydatahelps"
+    ) throws -> [(status: String, result: String)] {
+        let arguments = ["--mapping", mapping, "--data", folder.file("data"), "--out", folder.file(name)]
         let done = try Kymo.run(
             ["run", "--stdin", "--format", "ndjson"] + arguments,
             input: .bytes(Array(pages.joined(separator: "\n").utf8)))
@@ -57,8 +59,10 @@ import TrialSupport
     }
 
     private func result(of observation: JSONTree) -> String {
-        let numbers = (observation["component"]?.elements ?? []).map { component in
-            if case .number(let text)? = component["valueQuantity"]?["value"] { text } else { "" }
+        let numbers = (observation["component"]?.elements ?? []).map { component -> String in
+            if case .number(let text)? = component["valueQuantity"]?["value"] { return text }
+            let reason = component["dataAbsentReason"]?["coding"]?.elements?.first?["code"]?.text
+            return reason == "error" ? "error" : ""
         }
         return "\(observation["effectiveDateTime"]?.text ?? "") \(numbers.joined(separator: "/"))"
     }
@@ -91,5 +95,66 @@ import TrialSupport
         #expect(first.map(\.status) == ["final"] && first.map(\.result) == ["2026-03-01T10:02:00-05:00 122/"])
         let second = try run([page([pressure.point(false)])], to: "second")
         #expect(second.map(\.status) == ["amended"] && second.map(\.result) == pressure.results)
+    }
+
+    /// A point of a context and date that can have several measurements.
+    private func point(_ identifier: String, _ value: String, minute: Int = 10) -> String {
+        let type = identifier.hasPrefix("s") ? "BloodPressureSystolic" : "BloodPressureDiastolic"
+        return
+            #"{"namespace":"AppleHealth","deviceDataContextID":"context-\#(minute)","identifier":"\#(identifier)","#
+            + #""type":"\#(type)","value":"\#(value)","units":"mmHg","properties":{},"#
+            + #""source":{"identifier":"cuff-9","properties":{}},"observationDate":"2026-03-01T08:\#(minute):00Z"}"#
+    }
+
+    /// Catches: 180/80 of 120/80 and of another systolic pressure of the same context and date, which was never
+    /// measured. In each order, with a page for each point, or with one that repeats what came before.
+    @Test func twoMeasurementsAreNotMixed() throws {
+        let orders = [[0, 1, 2], [0, 2, 1], [1, 0, 2], [1, 2, 0], [2, 0, 1], [2, 1, 0]]
+        var pages: [String] = []
+        for (index, order) in (orders + orders).enumerated() {
+            let points = [("s1", "120"), ("d1", "80"), ("s2", "180")].map { point($0, $1, minute: 10 + index) }
+            let ordered = order.map { points[$0] }
+            pages += index < orders.count ? ordered.map { page([$0]) } : [page([ordered[0]]), page(ordered)]
+        }
+        let observations = try run(pages, to: "out")
+        #expect(observations.count == 12)
+        for found in observations { #expect(found.result.hasSuffix("Z error/80") && found.status == "final") }
+    }
+
+    /// In later runs: what was sent as one pressure is amended, and is one again when the sender has corrected a point
+    /// or taken it back.
+    @Test func whatWasSentIsAmended() throws {
+        folder.write(
+            "mine/device.json",
+            #"{"templateType":"CollectionContent","extends":"mydatahelps","template":[{"#
+                + #""templateType":"JsonPathContent","#
+                + #""template":{"typeName":"pairedBloodPressure","retracts":true,"#
+                + #""typeMatchExpression":"$..[?(@deleted)]","deviceIdExpression":"$.device","#
+                + #""readingIdExpression":"$.deleted"}}]}"#)
+        folder.write("mine/fhir.json", #"{"templateType":"CollectionFhir","extends":"mydatahelps","template":[]}"#)
+        let steps = [
+            ([point("s1", "120"), point("d1", "80")], "final 120/80"), ([point("s2", "180")], "amended error/80"),
+            ([point("d2", "95")], "amended error/error"), ([point("s2", "120")], "amended 120/error"),
+            ([#"{"device":"cuff-9","deleted":"BloodPressureDiastolic|d2"}"#], "amended 120/80"),
+            ([point("s3", "170")], "amended error/80"),
+            ([#"{"device":"cuff-9","deleted":"BloodPressureSystolic|s3"}"#], "amended 120/80"),
+        ]
+        for (index, step) in steps.enumerated() {
+            let found = try run(step.0.map { page([$0]) }, to: "out-\(index)", mapping: folder.file("mine") + "/")
+            let texts = found.map { "\($0.status) \($0.result.split(separator: " ").last ?? "")" }
+            #expect(texts == [step.1], "step \(index)")
+        }
+        let kept = try Kymo.run(["query", "--readings", "--data", folder.file("data")]).lines
+        #expect(kept.count == 3)
+    }
+
+    /// What is withheld is counted, and no reading is lost.
+    @Test func whatIsWithheldIsCounted() throws {
+        let points = [point("s1", "120"), point("d1", "80"), point("s2", "180")]
+        let done = try Kymo.run(
+            ["run", "--stdin", "--format", "ndjson", "--mapping", "mydatahelps"],
+            input: .bytes(Array(points.map { page([$0]) }.joined(separator: "\n").utf8)))
+        #expect(done.end == .exit(0) && done.balance?.accepted == 3 && done.balance?.rejected == 0, "\(done.error)")
+        #expect(done.error.contains("unwritten 1: "), "\(done.error)")
     }
 }

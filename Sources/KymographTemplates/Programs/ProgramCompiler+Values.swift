@@ -93,9 +93,9 @@ extension ProgramCompiler {
     }
 
     /// Whether a reason can stand in the place of the value: one that the template states, or that what there is cannot
-    /// be written.
+    /// be written, or that readings of a correlation contradict each other.
     func isExplained(_ rule: ValueRule) -> Bool {
-        !rule.extras.absent.isEmpty || (!isReference && rule.kind.mayBeLost)
+        !rule.extras.absent.isEmpty || (!isReference && (rule.kind.mayBeLost || isCorrelation))
     }
 
     /// The members of a value of a further type, followed by `tail`.

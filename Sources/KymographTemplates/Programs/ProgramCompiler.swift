@@ -18,6 +18,8 @@ struct ProgramCompiler: ~Copyable {
     private var firstStep = 0
     /// Whether the type being compiled has the reference's shape.
     private(set) var isReference = false
+    /// Whether readings of the type being compiled can contradict each other in one Observation.
+    private(set) var isCorrelation = false
     /// How the type being compiled writes its number of readings.
     private(set) var countForm = CountForm.integer
 
@@ -33,6 +35,7 @@ struct ProgramCompiler: ~Copyable {
         var program = TypeProgram()
         program.nameStart = constants.count
         isReference = type.compatibility == .iomtFHIR && template?.resource == nil && template?.summary == nil
+        isCorrelation = type.grouping == .correlation
         let name = Array(type.name.utf8)
         if isReference { constants.append(name) } else { constants.appendIdentityPart(name) }
         program.nameEnd = constants.count

@@ -38,6 +38,7 @@ struct ValueWriter: ~Copyable, Sendable {
             var found = FieldFacts.survey(field, content)
             if field.isExtended { extend(&found, field, content, &span) }
             if field.hasSeries { checkSeries(&found, field, span) }
+            if program.isJoined { withhold(&found, field, content) }
             if found.isImpaired { note(found) }
             survey.loss = survey.loss ?? found.loss
             found.settle()
@@ -85,6 +86,19 @@ struct ValueWriter: ~Copyable, Sendable {
     private mutating func note(_ found: FieldFacts) {
         losses.passedOver += found.passedOver
         losses.unwritten += (found.loss == nil ? 0 : 1) + (found.losesSeries ? 1 : 0)
+    }
+
+    /// Withholds the value of `field` where readings of one correlation and time differ in it: a number of one
+    /// measurement must not stand beside those of another. It stays so until what one of them says is corrected or
+    /// taken back, in whatever order they came.
+    @inline(never)
+    private mutating func withhold(
+        _ facts: inout FieldFacts, _ field: ProgramField, _ content: borrowing WindowContent
+    ) {
+        guard facts.isContradicted(field, content, tables) else { return }
+        facts = FieldFacts()
+        facts.explain(ProgramTables.errorReason)
+        losses.unwritten += 1
     }
 
     /// Completes what the survey of `field` found.

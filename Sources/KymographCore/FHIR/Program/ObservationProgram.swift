@@ -175,4 +175,9 @@ package struct TypeProgram: BitwiseCopyable {
     package init(durationSlot: Int = -1) {
         self.durationSlot = durationSlot
     }
+
+    /// Whether an Observation takes each of its values from another reading, of those that share a correlation id. In
+    /// the reference's shape the latest reading decides.
+    @inline(__always)
+    var isJoined: Bool { segment == .correlation && !isCompatible }
 }
