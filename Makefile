@@ -5,7 +5,7 @@ SHELL := /bin/bash
 .DEFAULT_GOAL := help
 
 PACKAGES := libcurl4-openssl-dev libsqlite3-dev libssl-dev libzstd-dev zlib1g-dev openssl zstd python3-venv pkg-config curl jq mosquitto mosquitto-clients \
-    chromium wrk gnutls-bin libpq5 postgresql-15 librdkafka1
+    chromium wrk gnutls-bin libcoap3-bin libpq5 postgresql-15 librdkafka1
 SUDO := $(shell [ "$$(id -u)" = 0 ] || echo sudo)
 KYMO := .build/release/kymo
 # The validator, the real data and the rivals that some tests and measurements use; not part of the project.

@@ -175,6 +175,23 @@ import Testing
         #expect(try door.balance().accepted == 2)
     }
 
+    /// So does the client of libcoap, with two more. It sends CoAP, which no mapping reads; that is what came in.
+    @Test(arguments: ["openssl", "gnutls"]) func libcoap(library: String) throws {
+        let key = "sixteen bytes ok"
+        let door = try keyDoor("pump-1:\(key.utf8.map { String($0, radix: 16) }.joined())\n")
+        let client = try ChildProcess(
+            "coap-client-\(library)",
+            ["-N", "-B", "1", "-m", "put", "-u", "pump-1", "-k", key, "-e", "a reading"]
+                + ["coaps://127.0.0.1:\(door.port)/ward"])
+        #expect(try client.wait() == .exit(0), "\(client.errorText)")
+        try Waiting.until("a message: \(client.errorText) \(door.run.errorText)") {
+            try door.metric("kymo_source_messages_total") == 1
+        }
+        #expect(try door.refusals().isEmpty)
+        let balance = try door.balance()
+        #expect(balance.reasons == ["invalidJSON": 1] && balance.isClosed)
+    }
+
     /// A payload that no mapping reads is kept decrypted, with who has sent it.
     @Test func lettersHaveWhatWasSent() throws {
         let letters = folder.file("letters.ndjson")
