@@ -13,10 +13,10 @@ struct Ledger: ParsableCommand {
             that is asked about, each window with its readings by source, how often its Observation was written, and \
             which sinks have it. Counts are of whole hours: a rejected reading counts in the hour of its own time, and \
             by the time of receipt where that is unknown or wrong, as drops do; those of the hours that the span has \
-            are shown. Exits with status 65 when something is open or missing in the span of a device or patient. \
-            Readings whose place others have taken are dead letters, and not missing: the span is 'complete, 2 \
-            superseded' then, and --strict exits with status 65 for it. So it is with readings that were taken back: \
-            'complete, 1 retracted'.
+            are shown. Exits with status 65 when something is open or missing in the span of a device or patient, and \
+            whatever is asked about when a server has kept an earlier version of what it was sent. Readings whose \
+            place others have taken are dead letters, and not missing: the span is 'complete, 2 superseded' then, and \
+            --strict exits with status 65 for it. So it is with readings that were taken back: 'complete, 1 retracted'.
 
             --verify decodes every archived window and the journal, compares them with what was counted, and exits \
             with status 65 on any difference.
@@ -67,7 +67,8 @@ struct Ledger: ParsableCommand {
         case .json: try StandardOutput.write(try PrettyText.pretty(report))
         }
         let isGood = strict ? report.isPlainlyComplete : report.isComplete
-        let isAsked = strict || !span.device.isEmpty || !span.patient.isEmpty
+        // What is open closes, and what waits leaves; what a server lacks for good is said of the whole store, too.
+        let isAsked = strict || !span.device.isEmpty || !span.patient.isEmpty || !report.lacking.isEmpty
         if !isGood, isAsked { throw ExitCode(ExitStatus.dataError) }
     }
 

@@ -28,7 +28,7 @@ struct PayloadListing {
         }
         var table = TextTable(["received", "source", "type", "device", "patient", "readings", "payload"])
         // Only ids need to know what Observations are written.
-        var encoder = archive.id.isEmpty ? nil : try archive.encoder(reader)
+        var encoder = try archive.finder(reader)
         for window in windows {
             let spans = try spans(window, selected, &encoder)
             try forEach(of: window, in: spans) { payload in

@@ -78,6 +78,8 @@ struct Query: ParsableCommand {
             try print(shown, selected, reader)
         }
         ArchiveDamage.report(selected.open)
+        // What was not found may be of a type that cannot be written.
+        if selected.lacksID { try archive.refuseUnwritable(reader) }
         if windows.count > limit, let last = shown.last {
             StandardError.write("kymo: there are more windows: --cursor \(last.cursor.text)\n")
         }
@@ -109,7 +111,7 @@ struct Query: ParsableCommand {
     private func printObservations(
         _ windows: [ArchivedWindow], _ selected: borrowing SelectedWindows, _ reader: StoreReader
     ) throws {
-        var encoder = try archive.encoder(reader)
+        var encoder = try archive.finder(reader) ?? archive.encoder(reader)
         for window in windows {
             guard let observations = encoder.observations(of: window) else {
                 ArchiveDamage.report(window)

@@ -11,6 +11,8 @@ struct SelectedWindows: ~Copyable {
     private let reader: StoreReader
     private let filter: ArchiveFilter
     private let ids: [[UInt8]]
+    /// Which of the ids have been met.
+    private var isFound: [Bool]
     /// What finds ids; nil when none are asked for.
     private var encoder: ArchiveEncoder?
     private var cursor: ArchiveCursor?
@@ -26,6 +28,7 @@ struct SelectedWindows: ~Copyable {
         self.encoder = encoder
         open = OpenSelection(isAsked: options.open)
         (self.reader, self.filter, self.cursor, ids) = (reader, filter, cursor, options.id.map { Array($0.utf8) })
+        isFound = options.id.map { _ in false }
     }
 
     /// The next `limit`, fewer at the end.
@@ -56,22 +59,30 @@ struct SelectedWindows: ~Copyable {
         }
     }
 
+    /// Whether all windows were read, and an id was met in none of them.
+    var lacksID: Bool { isEnded && isFound.contains(false) }
+
     /// Whether `observation` is one of those that are asked for.
     func isWanted(_ observation: [UInt8]) -> Bool {
-        guard !ids.isEmpty else { return true }
-        guard let tree = try? JSONTree(parsing: observation) else { return false }
+        ids.isEmpty || !named(by: observation).isEmpty
+    }
+
+    /// The places of the ids that `observation` has.
+    private func named(by observation: [UInt8]) -> [Int] {
+        guard let tree = try? JSONTree(parsing: observation) else { return [] }
         let identifiers = (tree["identifier"]?.elements ?? []).flatMap { identifier -> [String?] in
             let value = identifier["value"]?.text
             return [value, value.map { "\(identifier["system"]?.text ?? "")|\($0)" }]
         }
-        return ([tree["id"]?.text] + identifiers).contains { name in
-            name.map { ids.contains(Array($0.utf8)) } ?? false
-        }
+        let names = ([tree["id"]?.text] + identifiers).compactMap { $0.map { Array($0.utf8) } }
+        return ids.indices.filter { names.contains(ids[$0]) }
     }
 
     private mutating func has(_ window: ArchivedWindow) -> Bool {
         guard !ids.isEmpty else { return true }
         let observations = encoder?.observations(of: window) ?? []
-        return observations.contains { isWanted($0) }
+        let places = observations.flatMap { named(by: $0) }
+        for place in places { isFound[place] = true }
+        return !places.isEmpty
     }
 }

@@ -223,7 +223,13 @@ struct ArchiveOptions: ParsableArguments {
     /// What writes the Observations of the windows of `reader` that are asked for; exits with status 78 when the
     /// mappings do not fit.
     func encoder(_ reader: StoreReader) throws -> ArchiveEncoder {
-        let (set, settings, former) = try mappings(reader)
+        try refuseUnwritable(reader)
+        return try writingWhatItCan(reader)
+    }
+
+    /// Exits with status 78 when no template writes a type with windows that are asked for.
+    func refuseUnwritable(_ reader: StoreReader) throws {
+        let (set, _, former) = try mappings(reader)
         let names = try unwritable(ArchiveEncoder.unwritable(set, stored: former), reader)
         guard names.isEmpty else {
             throw StandardError.exit(
@@ -231,6 +237,11 @@ struct ArchiveOptions: ParsableArguments {
                     + "--mapping or --config, or ask for --readings",
                 code: ExitStatus.config)
         }
+    }
+
+    /// What writes the Observations of types that have a template, and none of others.
+    private func writingWhatItCan(_ reader: StoreReader) throws -> ArchiveEncoder {
+        let (set, settings, _) = try mappings(reader)
         return ArchiveEncoder(set: set, options: settings.output)
     }
 
@@ -258,10 +269,11 @@ struct ArchiveOptions: ParsableArguments {
         }
     }
 
-    /// What finds the Observations of ``id``; nil when none are asked for.
+    /// What finds the Observations of ``id``; nil when none are asked for. Types without template do not matter where
+    /// what is asked for is of another one.
     func finder(_ reader: StoreReader) throws -> ArchiveEncoder? {
         guard !id.isEmpty else { return nil }
-        return try encoder(reader)
+        return try writingWhatItCan(reader)
     }
 
     /// Names of the types that have one of the tags.

@@ -17,6 +17,8 @@ struct FirstVersionTests {
                 "--server-identity", "create", "--window", "1m",
             ], environment: write, input: .bytes(Readings.ndjson(Array(lines))))
         #expect(done.end == .exit(0) && done.error.contains("undeliverable 0"), "\(done.error)")
+        // The start says what servers will never hear of.
+        #expect(done.error.contains("a reading of it was taken back") == (write == Self.write), "\(done.error)")
     }
 
     private func command(_ folder: TemporaryFolder, _ arguments: String...) throws -> Kymo.Finished {
@@ -46,6 +48,24 @@ struct FirstVersionTests {
         let file = folder.write("kymo.yaml", "output: {write: conditional-create}\nlimits: {preliminaryEvery: 3}\n")
         let check = try Kymo.run(["check", "--config", file])
         #expect((check.text + check.error).contains("no effect with conditional-create"), "\(check.text)\(check.error)")
+    }
+
+    /// What is taken back stays on the server. The ledger ends with 65 for it, whatever it is asked about: waiting does
+    /// not help.
+    @Test func whatIsTakenBackStays() async throws {
+        let server = try FHIRServer()
+        try await server.waitUntilReady()
+        let folder = TemporaryFolder()
+        let reading =
+            #"{"deviceId":"watch-1","type":"heartRate","timestamp":"2026-03-01T08:00:00Z","value":60,"unit":"/min","#
+            + #""id":"s"}"#
+        try run(folder, server, [reading])
+        #expect(try command(folder, "ledger").end == .exit(0))
+        try run(folder, server, [#"{"deviceId":"watch-1","deleted":"heartRate","id":"s"}"#])
+        #expect(try await observations(server) == ["final 1"])
+        let ledger = try command(folder, "ledger")
+        #expect(ledger.end == .exit(65), "\(ledger.text)")
+        #expect(ledger.text.contains("lacks the latest version of 1 resources"), "\(ledger.text)")
     }
 
     /// What came late is not on the server: the receipt of the bundle was taken for its delivery. The second device's

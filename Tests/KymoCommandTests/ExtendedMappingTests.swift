@@ -244,6 +244,32 @@ import Testing
         #expect(wrong.end == .exit(78) && wrong.error.contains("wristbnd"), "\(wrong.error)")
     }
 
+    /// A template of another type that no device template gives changes nothing: its type is misspelt, mostly. A type
+    /// of one's own has a device template of its own.
+    @Test(arguments: [("hartRate", "did you mean 'heartRate'?"), ("sleepiness", "add one, or remove this")])
+    func aTypeThatNothingGives(type: String, advice: String) throws {
+        let change = Self.fhir(
+            #"{"templateType":"CodeValueFhir","template":{"typeName":"\#(type)","period":"instance","#
+                + #""codes":[{"system":"urn:x","code":"c"}],"#
+                + #""value":{"valueType":"Quantity","valueName":"v","unit":"u","system":"urn:u","code":"u"}}}"#)
+        let mine = mapping(Self.nothing, change)
+        let checked = try Kymo.run(["check", "--mapping", mine])
+        let message =
+            "fhir.json:1:\(Self.column(of: "\"\(type)\"", in: change)): error: no device template gives the type "
+            + "'\(type)': this changes nothing of 'healthkit-on-fhir'; \(advice)"
+        #expect(
+            checked.end == .exit(78) && (checked.text + checked.error).contains(message),
+            "\(checked.text)\(checked.error)")
+        #expect(try map(mine, Self.heartRate).end == .exit(78))
+        // In a mapping that changes none it is a warning, as before.
+        let own = mapping(Self.nothing, change.replacing(#""extends":"healthkit-on-fhir","#, with: ""))
+        let whole = try Kymo.run(["check", "--mapping", own])
+        #expect(
+            whole.end == .exit(0)
+                && (whole.text + whole.error).contains("warning: no device template gives the type '\(type)'; "),
+            "\(whole.text)\(whole.error)")
+    }
+
     @Test(arguments: [
         (
             device(#"{"template":{"typeName":"heartRate","timestampExpression":"$.endDate"}}"#),

@@ -20,6 +20,7 @@ extension ConfigurationLoader {
         for diagnostic in loaded.diagnostics { log.add(diagnostic) }
         if let set = loaded.set {
             MappingOverlap.check(settings, mappings, log: &log)
+            checkFirstVersions(settings, set, log: &log)
             for mixed in MixedPayloads.check(settings, set, mappings) {
                 log.add(mixed)
                 failed = true
@@ -31,6 +32,30 @@ extension ConfigurationLoader {
         }
         return (failed ? nil : loaded.set, log.all)
     }
+
+    /// A server that keeps the first version of an Observation never hears that a reading was taken out of it.
+    private static func checkFirstVersions(
+        _ settings: PipelineSettings, _ set: MappingSet, log: inout ConfigurationLog
+    ) {
+        guard settings.output.keepsFirstVersion,
+            settings.outgoingSinks.contains(where: { $0.address is ServerSettings })
+        else { return }
+        var types: [String] = []
+        for linked in set.templates where linked.template.retracts && !types.contains(linked.template.typeName) {
+            types.append(linked.template.typeName)
+        }
+        guard !types.isEmpty else { return }
+        let named = types.prefix(Self.mostNamedTypes).map { "'\($0)'" }.joined(separator: ", ")
+        let more = types.count - Self.mostNamedTypes
+        log.add(
+            .warning, settings.origins["output.write"] ?? .commandLine("output.write"),
+            "servers keep the first version of an Observation, as final, also when a reading of it was taken back: the "
+                + "mappings have retractions of \(named)\(more > 0 ? " and \(more) more" : "")",
+            advice: "choose put or conditional-update, or take care that nothing is taken back")
+    }
+
+    /// How many types a warning names.
+    private static let mostNamedTypes = 3
 
     /// A mapping by its files has two.
     private static func checkFiles(

@@ -16,6 +16,7 @@ enum SettingsCheck {
         checkPayloads(settings.store, settings.origins["store.keepRaw"], log: &log)
         FramingCheck.check(settings, log: &log)
         checkSystems(settings, log: &log)
+        checkTags(settings, log: &log)
         for key in PatientSettings.keysOfMap where settings.patients.book == nil {
             guard let origin = settings.origins[key], settings.origins["patients"] == nil else { continue }
             log.add(.warning, origin, "it has no effect without a patient map", advice: "name one as patients")
@@ -75,6 +76,18 @@ enum SettingsCheck {
         for row in SourceSettings.limited where !configuration.capabilities.isSuperset(of: row.needs) {
             guard let origin = source.origins[row.setting.key] else { continue }
             log.add(.warning, origin, "it has no effect here", advice: row.advice(settings.kinds.keys(with: row.needs)))
+        }
+    }
+
+    /// A tag is the same for all readings of its rule. What looks like a path of the reading was meant as one, mostly.
+    private static func checkTags(_ settings: PipelineSettings, log: inout ConfigurationLog) {
+        let origin = settings.origins["rules"] ?? .commandLine("rules")
+        for rule in settings.ruleList.readings {
+            for tag in rule.tags where TagText.isPath(tag) {
+                log.add(
+                    .warning, origin, "the rule '\(rule.name)' adds the tag '\(tag)' as it stands: tags are constants",
+                    advice: "write a code; for a tag by what a reading says, make a rule with 'when' for each")
+            }
         }
     }
 

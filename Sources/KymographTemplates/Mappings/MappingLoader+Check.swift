@@ -2,21 +2,28 @@ import KymographCore
 
 /// What the two files of a mapping say against each other (mapping dialect, section 9).
 extension MappingLoader {
-    /// Compares the FHIR templates `loaded` of mapping `index` with its device templates. `log` is of the FHIR file;
-    /// what is to be said of the device file is added to the findings.
+    /// Compares the FHIR templates `loaded` of mapping `index` with its device templates. `log` is of the FHIR file,
+    /// and `base` the name there of a mapping that it changes; what is to be said of the device file is added to the
+    /// findings.
     mutating func checkJoin(
-        _ loaded: [FHIRTemplate], _ mapping: NamedMapping, _ index: Int, _ log: inout DiagnosticLog
+        _ loaded: [FHIRTemplate], _ mapping: NamedMapping, _ index: Int, extending base: JSONNode?,
+        _ log: inout DiagnosticLog
     ) {
         let used = usedTypes(of: index).sorted()
         for template in loaded {
             let own = used.filter { drafts[$0].name.isCaseVariant(of: template.typeName) }
             for type in own { checkValues(of: template, type, &log) }
             guard own.isEmpty else { continue }
-            log.warning(
-                template.namePosition, "no device template gives the type '\(template.typeName)'",
+            // What comes from the other mapping has the place of its name (``MappingExtension``). What this file adds
+            // is meant to change something, mostly a template of that mapping: its type has been misspelt.
+            let isChange = base.map { $0.position != template.namePosition } ?? false
+            log.note(
+                isChange ? .error : .warning, template.namePosition,
+                "no device template gives the type '\(template.typeName)'"
+                    + (isChange ? ": this changes nothing of '\(base?.string ?? "")'" : ""),
                 advice: NearestName.advice(
                     for: template.typeName, among: used.map { drafts[$0].name }, otherwise: "add one, or remove this"),
-                finding: .noDeviceTemplate)
+                finding: isChange ? .wrongChange : .noDeviceTemplate)
         }
         checkDevice(loaded.map(\.typeName), mapping, index)
     }

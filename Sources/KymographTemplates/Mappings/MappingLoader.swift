@@ -156,7 +156,7 @@ package struct MappingLoader {
             }
             checkSameInstant(loaded, index, &log)
             checkPeriods(loaded, compatibility, &log)
-            if isWhole { checkJoin(loaded, mapping, index, &log) }
+            if isWhole { checkJoin(loaded, mapping, index, extending: written.field("extends"), &log) }
             checkRuleNumbers(mapping, index)
             log.attributeToTemplates(of: root)
         }

@@ -66,6 +66,40 @@ import Testing
         #expect(try run.command("export", "--id", id).lines == [all[7]])
     }
 
+    /// Of an Observation with this id, its own template is enough, and so it is for its payload. What is not found may
+    /// be of the type that has none.
+    @Test func idsOfOneTypeOfTwo() throws {
+        let run = StoredRun()
+        run.folder.write("mine/device.json", MappingText.device)
+        run.folder.write("mine/fhir.json", MappingText.fhir)
+        let config = ["--config", run.folder.write("kymo.yaml", "store: {keepRaw: 30d}\n")]
+        let mapping = ["--mapping", "\(run.folder.path)/mine"]
+        let reading = MappingText.reading
+        try run.run(Readings.heartRates(60), config)
+        try run.run([reading], mapping + config)
+        func query(_ arguments: [String]) throws -> Kymo.Finished {
+            try Kymo.run(["query", "--data", run.data] + mapping + arguments)
+        }
+        let pulses = try query(["--type", "pulse"]).lines
+        let pulse = try #require(pulses.first)
+        let id = try #require(try JSONTree(parsing: Array(pulse.utf8))["id"]?.text)
+        let found = try query(["--id", id])
+        #expect(found.end == .exit(0) && found.lines == pulses && pulses.count == 1, "\(found.error)")
+        let raw = try query(["--raw", "--id", id])
+        #expect(raw.end == .exit(0) && raw.lines.count == 1, "\(raw.error)")
+        #expect(try JSONTree(parsing: Array(raw.output))["payload"]?.text == reading, "\(raw.text)")
+        // Without an id no template is needed for payloads.
+        let all = try Kymo.run(["query", "--raw", "--data", run.data])
+        #expect(all.end == .exit(0) && all.lines.count == 61, "\(all.error)")
+        for lost in [["--id", "x"], ["--id", id, "--id", "x"], ["--raw", "--id", "x"]] {
+            let done = try query(lost)
+            #expect(done.end == .exit(78) && done.error.contains("no template for heartRate:"), "\(done.error)")
+            #expect(done.lines.count == (lost.contains(id) ? 1 : 0), "\(done.text)")
+        }
+        let ofType = try query(["--id", "x", "--type", "pulse"])
+        #expect(ofType.end == .exit(0) && ofType.lines.isEmpty, "\(ofType.error)")
+    }
+
     /// An id that is none would show everything, and what is about whole windows more than the Observation.
     @Test(arguments: [
         (["query", "--id", ""], "--id must not be empty"),

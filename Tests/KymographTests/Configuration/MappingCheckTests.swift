@@ -104,6 +104,35 @@ import Testing
         #expect(sound.set != nil && sound.diagnostics.isEmpty)
     }
 
+    private static let keeping = "output: {write: conditional-create}\n"
+    private static let server = "server: {url: 'https://fhir.example/r4', identity: create}\n"
+
+    /// What was taken back stays on a server that keeps the first version of an Observation, and it is said once, where
+    /// that is set.
+    @Test func retractionsThatNoServerHearsOf() {
+        let sources = "sources: [{stdin: true}, {unix: a, mappings: pcd-01}]"
+        let found = ConfigurationLoader.checkMappings(load(Self.keeping + Self.server + sources).settings)
+        #expect(found.set != nil)
+        #expect(
+            found.diagnostics.map(\.text) == [
+                "kymo.yaml:1:17: warning: output.write: servers keep the first version of an Observation, as final, "
+                    + "also when a reading of it was taken back: the mappings have retractions of 'heartRate', "
+                    + "'steps', 'glucoseMass' and 31 more; choose put or conditional-update, or take care that nothing "
+                    + "is taken back"
+            ])
+        let listed = Self.keeping + "sinks: [{server: 'https://fhir.example/r4', identity: create}, {to: a}]"
+        #expect(ConfigurationLoader.checkMappings(load(listed).settings).diagnostics.count == 1)
+    }
+
+    @Test(arguments: [
+        server, keeping, keeping + "sinks: [{to: a}]", "output: {write: conditional-update}\n" + server,
+        keeping + server + "mappings: wristband", keeping + server + "compatibility: iomt-fhir",
+    ])
+    func retractionsThatServersHearOf(yaml: String) {
+        let found = ConfigurationLoader.checkMappings(load(yaml).settings)
+        #expect(found.set != nil && !found.diagnostics.contains { $0.message.contains("taken back") }, "\(yaml)")
+    }
+
     private static let vendor = "6e400003-b5a3-f393-e0a9-e50e24dcca9e"
 
     private static func fields(at offset: Int) -> String {

@@ -77,6 +77,23 @@ import Testing
         #expect(Set(settings.tagsOfReadings) == ["urn:t|seen", "seen"])
     }
 
+    /// A tag that looks like a path of the reading would be on all readings, letter by letter.
+    @Test func tagsAreConstants() {
+        let file = write(
+            """
+            rules:
+              - {name: lab, then: rewrite, tag: values.labels}
+              - {name: ward, then: rewrite, tag: ["urn:t|patientId", "urn:type|seen", typed, values]}
+
+            """)
+        let found = load("rules: \(file)\n").diagnostics.map(\.text).filter { $0.contains("tags are constants") }
+        let expected = [("lab", "values.labels"), ("ward", "urn:t|patientId")].map { rule, tag in
+            "kymo.yaml:1:8: warning: rules: the rule '\(rule)' adds the tag '\(tag)' as it stands: tags are constants; "
+                + "write a code; for a tag by what a reading says, make a rule with 'when' for each"
+        }
+        #expect(found == expected)
+    }
+
     /// A patch adds nobody twice, and no second extension of one URL.
     @Test func patchesAddWhatIsNotThere() throws {
         let templates = try #require(PipelineRehearsal.reading).fhirTemplates

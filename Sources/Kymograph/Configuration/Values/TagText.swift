@@ -19,6 +19,12 @@ enum TagText {
         return text
     }
 
+    /// Whether the code of `tag` names a member of what expressions of rules look at.
+    static func isPath(_ tag: String) -> Bool {
+        let code = tag.split(separator: "|").last ?? ""
+        return code.hasPrefix("values.") || ["deviceId", "patientId", "type"].contains(code)
+    }
+
     /// FHIR `code`: no white space but single spaces within.
     private static func isCode(_ text: Substring) -> Bool {
         let words = text.split(separator: " ", omittingEmptySubsequences: false)
