@@ -94,6 +94,38 @@ import Testing
         #expect(try await statuses(server, devices) == left)
     }
 
+    /// The runs in which resources are vetoed.
+    enum Vetoing: CaseIterable {
+        case first, second, both
+    }
+
+    /// Of what was kept from a server, this does not hear either when its reading is taken back; of what it has got, it
+    /// does, whatever is vetoed by then.
+    @Test(arguments: Vetoing.allCases, [true, false])
+    func whatWasVetoedIsNoErrorEither(in runs: Vetoing, byRule: Bool) async throws {
+        let server = try TestServer("fhir_store.py")
+        let rules = folder.write(
+            "rules.yaml", "resources:\n  - {name: bench, then: veto, patients: [bench-*]}\n")
+        func configuration(isVetoing: Bool) -> EngineConfiguration {
+            self.configuration(
+                """
+                server: {url: '\(server.url("/fhir"))', identity: create}
+                \(isVetoing && byRule ? "rules: '\(rules)'" : "")
+                """, isVetoing && !byRule ? Hook() : nil)
+        }
+        let reading = """
+            {"deviceId":"bench-1","patientId":"bench-p","id":"s-1","type":"heartRate","value":60,"unit":"/min",\
+            "timestamp":"2026-03-01T08:00:00Z"}
+            """
+        #expect(try await run(configuration(isVetoing: runs != .second), [reading]).accepted == 1)
+        let taken = #"{"deviceId":"bench-1","deleted":"heartRate","id":"s-1"}"#
+        #expect(try await run(configuration(isVetoing: runs != .first), [taken]).retractions == 1)
+        let (searches, writes) = (try await texts(server, "/_searches"), try await texts(server, "/_writes"))
+        #expect((searches + writes).isEmpty == (runs != .second), "\(searches) \(writes)")
+        let left = try await statuses(server, ["bench-1"])
+        #expect(left == (runs == .second ? ["bench-1": "entered-in-error"] : [:]), "\(left)")
+    }
+
     /// The veto comes before every request about the resource: no search, nothing that is made, and no Patient or
     /// Device on its behalf, also where Observations are searched for before they are written.
     @Test(arguments: ["none", "iomt-fhir"], [true, false])

@@ -29,6 +29,16 @@ package enum Varint {
         writer.append(UInt8(truncatingIfNeeded: rest))
     }
 
+    /// Appends `value`, which is less than 2^56, in one byte more than it takes: the last one is 0. It is read as any.
+    static func append(padded value: UInt64, to writer: inout ByteWriter) {
+        var rest = value
+        repeat {
+            writer.append(UInt8(truncatingIfNeeded: rest) | 128)
+            rest >>= 7
+        } while rest > 0
+        writer.append(0)
+    }
+
     /// The number at `offset` of `bytes`, which moves behind it; nil where they end within it.
     package static func read(_ bytes: ByteView, _ offset: inout Int) -> UInt64? {
         var value: UInt64 = 0

@@ -2,7 +2,7 @@
 enum ReadingMark {
     /// Instance grouping: not yet emitted as it is now.
     static let unsent: UInt8 = 1
-    /// Instance grouping: was emitted before.
+    /// Instance grouping: was emitted before, and not kept from every sink by rules.
     static let emitted: UInt8 = 2
     /// Of a record of the journal, where it is no state of a window's: it took the place of another reading, which was
     /// counted and kept as a dead letter then.

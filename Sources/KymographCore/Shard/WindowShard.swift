@@ -468,12 +468,13 @@ struct WindowShard<Archive: WindowArchive & ~Copyable>: ~Copyable {
         let typeCount = set?.types.count ?? .max
         while let emission = machine.nextEmission() {
             write(by: machine.type(of: emission.series) < typeCount ? set : newest.set)
-            write(emission, now: now)
-            machine.settle(emission)
+            let isVetoed = write(emission, now: now)
+            machine.settle(emission, isVetoed: isVetoed)
         }
     }
 
-    private mutating func write(_ emission: Emission, now: Instant) {
+    /// Adds what `emission` shows to the block where it belongs; whether rules keep it from all sinks.
+    private mutating func write(_ emission: Emission, now: Instant) -> Bool {
         // Borrowed once: nothing of it changes before the emission is settled.
         let content = machine.content(of: emission)
         let since = blockSince ?? now
@@ -485,7 +486,9 @@ struct WindowShard<Archive: WindowArchive & ~Copyable>: ~Copyable {
         if hasEnded { noteEnded() }
         switch outcome {
         case .nowhere: pass(emission)
-        case .vetoed: veto(emission)
+        case .vetoed:
+            veto(emission)
+            return true
         case .skipped(let reason): skip(emission, reason)
         case .added(let addition, let route):
             machine.leaves(emission, by: route)
@@ -493,6 +496,7 @@ struct WindowShard<Archive: WindowArchive & ~Copyable>: ~Copyable {
             count(emission)
             if blockSince == nil { blockSince = now }
         }
+        return false
     }
 
     private mutating func note(_ addition: EntryWriter.Addition) {

@@ -30,6 +30,8 @@ struct OpenWindow: BitwiseCopyable {
         case preliminary
         /// As `final` or `amended`.
         case whole
+        /// Nothing: rules have kept all its versions, a `final` one at least, from every sink.
+        case unshown
     }
 
     /// What the archive has of a window.
@@ -60,6 +62,8 @@ struct OpenWindow: BitwiseCopyable {
     let isCarrier: Bool
     /// How it was emitted before.
     private var shown: Shown
+    /// Whether an earlier run may have sent of it what the archive does not know: it was opened for that run's journal.
+    private(set) var isInDoubt = false
     /// Whether some reading may have a block of its own.
     var hasBlocks = false
     /// Size class of the readings' block.
@@ -139,21 +143,40 @@ extension OpenWindow {
     }
 
     /// Whether it was emitted as `final` or `amended` before.
-    private var wasEmitted: Bool { shown == .whole }
+    private var wasEmitted: Bool { shown == .whole || shown == .unshown }
 
     /// Notes that a reading has gone. An empty window that nobody has seen is nothing to show.
     mutating func changeByRemoval() {
         archiveCopy = .other
-        if !isCarrier { content = total > 0 || shown != .nothing ? .changed : .shown }
+        if !isCarrier { content = total > 0 || mayHaveBeenSeen ? .changed : .shown }
     }
 
     /// Whether any emission, if only a preliminary one, may have shown it.
-    var mayHaveBeenSeen: Bool { shown != .nothing }
+    var mayHaveBeenSeen: Bool { shown == .preliminary || shown == .whole }
+
+    /// Whether rules have kept all its versions from every sink, so that none has to hear that it was an error. Of a
+    /// carrier, its readings say that, by ``ReadingMark/emitted``.
+    var isUnshown: Bool { shown == .unshown }
+
+    /// Notes that it was restored as one of which the archive says that.
+    mutating func noteUnshown() { if !isCarrier { shown = .unshown } }
+
+    /// Notes that it was opened for the journal of an earlier run.
+    mutating func noteDoubt() { isInDoubt = true }
 
     /// Notes that an earlier run may have shown it, which it loses a reading of now.
     mutating func noteMayHaveBeenSeen() {
-        if shown == .nothing { shown = .preliminary }
+        noteSeen()
         if !isCarrier { content = .changed }
+    }
+
+    /// Notes that it may have been shown, if only as preliminary.
+    private mutating func noteSeen() {
+        switch shown {
+        case .nothing: shown = .preliminary
+        case .unshown: shown = .whole
+        case .preliminary, .whole: break
+        }
     }
 
     /// Notes that a reading was received at another time than before.
@@ -190,8 +213,12 @@ extension OpenWindow {
     /// Notes that no reading before `place` of the run is unsent.
     mutating func passSent(to place: Int) { firstUnsent = UInt32(place) }
 
-    /// Notes that a reading was sent.
-    mutating func noteSent() { unsent -= 1 }
+    /// Notes that a reading was sent, or kept from all sinks.
+    mutating func noteSent() {
+        unsent -= 1
+        // Those of an earlier run's journal are the first to leave.
+        if unsent == 0 { isInDoubt = false }
+    }
 
     /// Notes who gets an Observation that shows it, or one of its readings: those of a carrier may be for different
     /// sinks; of another window, the last Observation counts.
@@ -263,14 +290,16 @@ extension OpenWindow {
         if content == .changed { content = .sending }
     }
 
-    /// Notes that the owner has encoded it with `status`. What has changed since is due again.
-    mutating func settleEmission(_ status: ObservationStatus) {
+    /// Notes that the owner has encoded it with `status`, or that rules keep that from all sinks (`isVetoed`), which
+    /// shows nothing. What has changed since is due again.
+    mutating func settleEmission(_ status: ObservationStatus, isVetoed: Bool = false) {
+        let isShown = !isVetoed || isInDoubt
         guard status != .preliminary else {
-            if shown == .nothing { shown = .preliminary }
+            if isShown { noteSeen() }
             isPreliminaryDue = false
             return
         }
-        shown = .whole
+        shown = isShown || mayHaveBeenSeen ? .whole : .unshown
         if content == .sending { content = .shown }
     }
 }

@@ -30,7 +30,8 @@ extension WindowTable {
 
     /// Appends the content of a window, of which nothing is packed, to `writer` as an archive block.
     mutating func pack(_ index: Int, into writer: inout ByteWriter) {
-        WindowBlockEncoder.append(runs.readings(of: windows[index]), to: &writer)
+        let window = windows[index]
+        WindowBlockEncoder.append(runs.readings(of: window), isUnshown: window.isUnshown, to: &writer)
     }
 
     /// The oldest block of the journal with readings of windows that are open.

@@ -119,16 +119,17 @@ extension WindowTable {
         emission.isWithdrawn || windows[Int(emission.window)].hasBlocks
     }
 
-    /// Notes that the owner has encoded `emission`, which must be the first of the queue.
-    mutating func settle(_ emission: Emission) {
+    /// Notes that the owner has encoded `emission`, which must be the first of the queue, or that rules keep it from all
+    /// sinks (`isVetoed`).
+    mutating func settle(_ emission: Emission, isVetoed: Bool) {
         if emission.isWithdrawn {
             runs.forgetApart(Int(emission.slot))
             return withdrawn.removeFirst()
         }
         let index = Int(emission.window)
         precondition(queue.first == index, "emissions are settled in the order in which they are given")
-        if windows[index].isCarrier { return settleReading(emission, in: index) }
-        windows[index].settleEmission(emission.status)
+        if windows[index].isCarrier { return settleReading(emission, in: index, isVetoed: isVetoed) }
+        windows[index].settleEmission(emission.status, isVetoed: isVetoed)
         if emission.status != .preliminary { forgetLostSources(index) }
         if emission.status == .preliminary, !windows[index].isClosing { _ = runs.packOlder(&windows[index]) }
     }
@@ -141,10 +142,11 @@ extension WindowTable {
         return slot
     }
 
-    private mutating func settleReading(_ emission: Emission, in index: Int) {
+    private mutating func settleReading(_ emission: Emission, in index: Int, isVetoed: Bool) {
         let slot = slot(of: emission)
         let isAsEncoded = runs[slot].mark & ReadingMark.sending != 0
-        runs[slot].mark = (runs[slot].mark | ReadingMark.emitted) & ~ReadingMark.sending
+        let shown = isVetoed && !windows[index].isInDoubt ? 0 : ReadingMark.emitted
+        runs[slot].mark = (runs[slot].mark | shown) & ~ReadingMark.sending
         guard isAsEncoded else { return }
         runs[slot].mark &= ~ReadingMark.unsent
         windows[index].noteSent()

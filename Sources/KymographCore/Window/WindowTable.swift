@@ -89,6 +89,7 @@ struct WindowTable: ~Copyable {
             runs.restore(reading, decoder.payload, to: &windows[index])
         }
         if decoder.isComplete && Int(windows[index].count) == decoder.count {
+            if decoder.isUnshown { windows[index].noteUnshown() }
             if decoder.count == 0 { windows[index].forgetEmission() }
             if journal.isThere {
                 let facts = facts(of: index)

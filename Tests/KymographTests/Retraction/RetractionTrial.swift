@@ -14,14 +14,18 @@ final class RetractionTrial {
     private var observations: [String: JSONTree] = [:]
     /// What each shard of the next run may meet.
     var limits: WindowLimits
+    /// What decides on resources in the next run; nil for nothing.
+    var resources: EntryRules?
     private let retractionsAtHand: Int
 
     static let start = 1_772_352_000
 
     /// Each shard keeps `retractionsAtHand` more than were at hand.
-    init(_ limits: WindowLimits = WindowLimits(), retractionsAtHand: Int = 1 << 16) throws {
-        (self.limits, self.retractionsAtHand) = (limits, retractionsAtHand)
-        current = try Self.begin(scratch, now, limits, retractionsAtHand)
+    init(
+        _ limits: WindowLimits = WindowLimits(), retractionsAtHand: Int = 1 << 16, resources: EntryRules? = nil
+    ) throws {
+        (self.limits, self.retractionsAtHand, self.resources) = (limits, retractionsAtHand, resources)
+        current = try Self.begin(scratch, now, limits, retractionsAtHand, resources)
     }
 
     var run: ReconfiguredRun {
@@ -29,15 +33,17 @@ final class RetractionTrial {
         return current
     }
 
-    private static func begin(_ scratch: Scratch, _ now: Instant, _ limits: WindowLimits, _ retractionsAtHand: Int)
-        throws -> ReconfiguredRun
-    {
+    private static func begin(
+        _ scratch: Scratch, _ now: Instant, _ limits: WindowLimits, _ retractionsAtHand: Int, _ resources: EntryRules?
+    ) throws -> ReconfiguredRun {
+        var rules: (@Sendable () -> EntryRules)?
+        if let resources { rules = { resources } }
         let store = try Store(path: scratch.path)
         let set = try #require(
             MappingLoader.load([RetractionMapping().named], stored: try store.formerTypes()).set)
         return try ReconfiguredRun(
             store, set, MappingVariant(), lanes: 2, shards: 2, lateness: 0, now: now, limits: limits,
-            retractionsAtHand: retractionsAtHand)
+            retractionsAtHand: retractionsAtHand, resources: rules)
     }
 
     /// A reading, or a retraction, of `second` seconds behind ``start``.
@@ -64,7 +70,7 @@ final class RetractionTrial {
         try show()
         now = now.advanced(by: 1_000_000)
         current = nil
-        current = try Self.begin(scratch, now, limits, retractionsAtHand)
+        current = try Self.begin(scratch, now, limits, retractionsAtHand, resources)
     }
 
     private func show() throws {

@@ -5,6 +5,8 @@
 struct WindowBlockDecoder {
     /// Readings that the block says it has.
     let count: Int
+    /// Whether the block says that rules have kept all versions of the window from every sink.
+    let isUnshown: Bool
     /// Whether the whole block has been read and is sound.
     private(set) var isComplete = false
     /// Payload of the last reading, and the receive times that may follow it; part of the block.
@@ -28,6 +30,7 @@ struct WindowBlockDecoder {
         if let columns = WindowColumns(head: content) {
             (count, block, unit, offset) = (columns.count, content, 1, columns.headBytes)
             self.columns = columns
+            isUnshown = columns.isUnshown
             return
         }
         guard content[0] == WindowBlockFormat.version else { return nil }
@@ -36,6 +39,7 @@ struct WindowBlockDecoder {
         guard let count = Varint.read(content, &offset), count <= UInt64(content.count) else {
             return nil
         }
+        isUnshown = offset > 2 && content[offset - 1] == 0
         guard offset < content.count, Int(content[offset]) < WindowBlockFormat.units.count else { return nil }
         self.count = Int(count)
         block = content
@@ -47,6 +51,7 @@ struct WindowBlockDecoder {
     init(rows: ByteView, count: Int) {
         (self.count, block, unit, offset) = (count, rows, 1, 0)
         columns = nil
+        isUnshown = false
         isOrdered = false
     }
 

@@ -5,11 +5,12 @@ struct WindowBlockEncoder {
     private var start = 0
     private var context = WindowBlockContext()
 
-    /// Appends `readings`, which are in time order, as a block of the version that suits them.
-    static func append(_ readings: WindowReadings, to writer: inout ByteWriter) {
-        if WindowColumns.append(readings, to: &writer) { return }
+    /// Appends `readings`, which are in time order, as a block of the version that suits them. `isUnshown` as in
+    /// ``WindowBlockFormat``.
+    static func append(_ readings: WindowReadings, isUnshown: Bool = false, to writer: inout ByteWriter) {
+        if WindowColumns.append(readings, isUnshown: isUnshown, to: &writer) { return }
         var encoder = WindowBlockEncoder(readings: readings)
-        encoder.begin(&writer)
+        encoder.begin(&writer, isUnshown: isUnshown)
         for place in 0..<readings.count {
             encoder.append(readings.measurement(place), readings.payloadAndReceipts(place), to: &writer)
         }
@@ -40,10 +41,14 @@ struct WindowBlockEncoder {
     }
 
     /// Appends what comes before the readings.
-    mutating func begin(_ writer: inout ByteWriter) {
+    mutating func begin(_ writer: inout ByteWriter, isUnshown: Bool = false) {
         start = writer.count
         writer.append(WindowBlockFormat.version)
-        Varint.append(UInt64(count), to: &writer)
+        if isUnshown {
+            Varint.append(padded: UInt64(count), to: &writer)
+        } else {
+            Varint.append(UInt64(count), to: &writer)
+        }
         writer.append(UInt8(unit))
     }
 

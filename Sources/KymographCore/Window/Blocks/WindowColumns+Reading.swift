@@ -40,6 +40,7 @@ extension WindowColumns {
         isFromInstant = units & WindowColumns.fromInstant != 0
         (stepBytes, mantissaBytes, receivedBytes) = (width(0), width(1), width(2))
         count = Int(WindowColumns.word(content, WindowColumns.numbersStart, widths.0))
+        isUnshown = widths.0 > WindowColumns.bytes(UInt64(count))
         first = number(firstStart, widths.1) &* WindowBlockFormat.units[unit]
         leastMantissa = number(leastStart, widths.2)
         base = number(baseStart, widths.3) &* WindowBlockFormat.units[receivedUnit]

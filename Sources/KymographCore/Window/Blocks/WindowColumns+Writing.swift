@@ -1,8 +1,11 @@
 extension WindowColumns {
     /// Appends `readings`, which are in time order, as a block; false, and nothing is written, when they are not of the
     /// kind that the format is for.
-    static func append(_ readings: WindowReadings, to writer: inout ByteWriter) -> Bool {
-        guard readings.count >= fewestReadings, let columns = WindowColumns(readings) else { return false }
+    static func append(_ readings: WindowReadings, isUnshown: Bool = false, to writer: inout ByteWriter) -> Bool {
+        guard readings.count >= fewestReadings, !isUnshown || readings.count <= mostUnshown,
+            var columns = WindowColumns(readings)
+        else { return false }
+        columns.isUnshown = isUnshown
         let start = writer.count
         columns.appendHead(to: &writer)
         if columns.hasWordRows {
@@ -62,8 +65,8 @@ extension WindowColumns {
             Varint.zigzag(base / receivedUnit)
         )
         let widths = (
-            WindowColumns.bytes(numbers.0), WindowColumns.bytes(numbers.1), WindowColumns.bytes(numbers.2),
-            WindowColumns.bytes(numbers.3)
+            WindowColumns.bytes(numbers.0) + (isUnshown ? 1 : 0), WindowColumns.bytes(numbers.1),
+            WindowColumns.bytes(numbers.2), WindowColumns.bytes(numbers.3)
         )
         var head = UInt64(WindowColumns.version) | UInt64(UInt8(bitPattern: exponent)) << 8 | UInt64(mark) << 16
         head |= UInt64(UInt16(bitPattern: timeForm.rawValue)) << 24

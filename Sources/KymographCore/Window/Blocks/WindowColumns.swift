@@ -8,8 +8,8 @@
 ///   16 when receive times count from the reading's instant
 /// - widths in bytes (0…8), two in a byte, the first in its lower half: of a row's step, mantissa and receive time, of
 ///   the number of readings, first instant, least mantissa and base, and 0
-/// - number of readings, first instant, least mantissa, and the base that receive times count from; all but the first
-///   zigzag, times in their units
+/// - number of readings, which is longer than it has to be where the window is unshown (``WindowBlockFormat``), first
+///   instant, least mantissa, and the base that receive times count from; all but the first zigzag, times in their units
 ///
 /// The rows follow, and the checksum of version 1. A row is the units since the reading before, the mantissa above the
 /// least one, and the receive time above the base. Differences wrap around, so that every 64-bit value survives.
@@ -22,6 +22,8 @@ struct WindowColumns: BitwiseCopyable {
     static let formerVersion: UInt8 = 2
     /// Windows with fewer readings are smaller in version 1.
     static let fewestReadings = 4
+    /// Windows that are unshown and have more are in version 1: their number would take more bytes than it may.
+    static let mostUnshown = 1 << 24 - 1
     /// In the byte of units: receive times count from the reading's instant.
     static let fromInstant = 16
 
@@ -46,6 +48,8 @@ struct WindowColumns: BitwiseCopyable {
     var base: Int64 = 0
     /// Bytes before the rows.
     var headBytes = 0
+    /// Whether rules have kept all versions of the window from every sink.
+    var isUnshown = false
 
     /// Bytes of a reading.
     var rowBytes: Int { stepBytes + mantissaBytes + receivedBytes }

@@ -133,8 +133,9 @@ package final class EntryRuleDecider {
     /// What becomes of `content`, of the machine's series `number`. `encode` writes it as its template says, with
     /// references by identifier; false where there is nothing to write.
     ///
-    /// That a resource was an error is never vetoed: who has it must hear of that. `hasDocuments` says whether samples
-    /// of it may be in documents, which a later version without them has deleted.
+    /// That a resource was an error is never vetoed: who has it must hear of that. Where all its versions were vetoed
+    /// for every sink, it does not come here with that status (``OpenWindow/isUnshown``). `hasDocuments` says whether
+    /// samples of it may be in documents, which a later version without them has deleted.
     package func ruling(
         on content: borrowing WindowContent, series number: Int, hasDocuments: Bool = false,
         encode: (inout ByteWriter) -> Bool
