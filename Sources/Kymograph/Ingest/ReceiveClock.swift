@@ -39,8 +39,25 @@ final class ReceiveClock: Sendable {
     /// What it shows at `wall`, by the wall clock.
     func asked(at wall: Instant) -> Instant { wall.advanced(by: lead(at: wall)) }
 
-    /// The same for those who look often: it costs nothing while the clocks agree, and goes back with the wall clock
-    /// until someone asks.
+    /// What it shows now, and the clock that is never set at the same moment: asked, so that a wall clock which is set
+    /// back is noticed where nothing comes, too. Where the thread had to wait between the two clocks, they are read
+    /// again, a few times at most.
+    func look() -> (now: Instant, steady: Instant) {
+        var before = MonotonicClock.instant
+        for _ in 0..<Self.mostLooks {
+            let now = asked(at: WallClock.now())
+            let after = MonotonicClock.instant
+            if after.nanoseconds - before.nanoseconds < Self.longestLook { return (now, after) }
+            before = after
+        }
+        return (asked(at: WallClock.now()), before)
+    }
+
+    /// How often the clocks are read for one look, and nanoseconds that one may take.
+    private static let (mostLooks, longestLook): (Int, Int64) = (4, 1_000_000)
+
+    /// As ``asked(at:)``, for those who look often: it costs nothing while the clocks agree, and goes back with the
+    /// wall clock until someone asks.
     func time(at wall: Instant) -> Instant {
         latestLead.load(ordering: .relaxed) == 0 ? wall : asked(at: wall)
     }

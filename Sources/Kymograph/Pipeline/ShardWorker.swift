@@ -163,9 +163,8 @@ struct ShardWorker {
             let taken = shard.step(now: now)
             if sendsAtOnce, taken > 0 { send(&shard, now: now) }
             if now.nanoseconds - lastTick.nanoseconds >= tickInterval || now < lastTick {
-                // Asked here, too: where nothing comes, only this notices a wall clock that was set back.
-                let now = clock.asked(at: WallClock.now())
-                shard.tick(now: now, steady: MonotonicClock.instant, bundleAge: settings.bundleAge)
+                let (now, steady) = clock.look()
+                shard.tick(now: now, steady: steady, bundleAge: settings.bundleAge)
                 if stage == nil { outputs.tick(now) }
                 reporter.keeps(shard.counters, shard.introductions, shard: number)
                 lastTick = now

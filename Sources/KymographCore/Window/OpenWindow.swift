@@ -151,8 +151,9 @@ extension OpenWindow {
         if !isCarrier { content = total > 0 || mayHaveBeenSeen ? .changed : .shown }
     }
 
-    /// Whether any emission, if only a preliminary one, may have shown it.
-    var mayHaveBeenSeen: Bool { shown == .preliminary || shown == .whole }
+    /// Whether any emission, if only a preliminary one, may have shown it. What an earlier run has sent of a window
+    /// that was opened for its journal is not known; of a carrier, the readings say that themselves.
+    var mayHaveBeenSeen: Bool { shown == .preliminary || shown == .whole || isInDoubt && !isCarrier }
 
     /// Whether rules have kept all its versions from every sink, so that none has to hear that it was an error. Of a
     /// carrier, its readings say that, by ``ReadingMark/emitted``.

@@ -15,14 +15,15 @@ extension MappingLoader {
             for type in own { checkValues(of: template, type, &log) }
             guard own.isEmpty else { continue }
             // What comes from the other mapping has the place of its name (``MappingExtension``). What this file adds
-            // is meant to change something, mostly a template of that mapping: its type has been misspelt.
-            let isChange = base.map { $0.position != template.namePosition } ?? false
+            // and is called much like a type that there is was to change that one: its type has been misspelt.
+            let isAdded = base.map { $0.position != template.namePosition } ?? false
+            let meant = NearestName.of(template.typeName, among: used.map { drafts[$0].name })
+            let isChange = isAdded && meant != nil
             log.note(
                 isChange ? .error : .warning, template.namePosition,
                 "no device template gives the type '\(template.typeName)'"
                     + (isChange ? ": this changes nothing of '\(base?.string ?? "")'" : ""),
-                advice: NearestName.advice(
-                    for: template.typeName, among: used.map { drafts[$0].name }, otherwise: "add one, or remove this"),
+                advice: meant.map { "did you mean '\($0)'?" } ?? "add one, or remove this",
                 finding: isChange ? .wrongChange : .noDeviceTemplate)
         }
         checkDevice(loaded.map(\.typeName), mapping, index)

@@ -102,4 +102,19 @@ import Testing
         let shown = try trial.end(kind)
         #expect(shown == ["entered-in-error"])
     }
+
+    /// Catches: a window that a killed run has shown as preliminary, and that stays so when its only reading goes,
+    /// since the next run, which shows nothing preliminary, takes it for one that no sink has got.
+    @Test(arguments: [RetractionItem.Kind.named, .plain])
+    func whatAKilledRunHasSentAsPreliminaryIsAnError(_ kind: RetractionItem.Kind) throws {
+        var limits = WindowLimits()
+        limits.preliminaryEvery = 1
+        let trial = try Trial(limits)
+        try trial.send(Self.reading(kind))
+        trial.limits.preliminaryEvery = 0
+        try trial.restart(isKilled: true)
+        try trial.send(Self.retraction(kind))
+        let shown = try trial.end(kind)
+        #expect(shown == ["entered-in-error"])
+    }
 }
