@@ -143,10 +143,20 @@ struct ShardWorker {
         shard.follow(set) { [newSettings] in newSettings.current.entryRules }
     }
 
+    /// Looks at the clocks and at what is due by them; when that was.
+    private func tick(_ shard: inout some WorkingShard & ~Copyable) -> Instant {
+        let (now, steady) = clock.look()
+        shard.tick(now: now, steady: steady, bundleAge: settings.bundleAge)
+        if stage == nil { outputs.tick(now) }
+        reporter.keeps(shard.counters, shard.introductions, shard: number)
+        return now
+    }
+
     private func work(_ shard: inout some WorkingShard & ~Copyable) {
         didStart()
         var ruleGeneration = -1
-        var lastTick = clock.time(at: WallClock.now())
+        // Silence is measured from the first look on, which so comes before the first reading.
+        var lastTick = tick(&shard)
         var takenSinceRest = 0
         var warmUp = WarmUp()
         var flushed = 0
@@ -163,11 +173,7 @@ struct ShardWorker {
             let taken = shard.step(now: now)
             if sendsAtOnce, taken > 0 { send(&shard, now: now) }
             if now.nanoseconds - lastTick.nanoseconds >= tickInterval || now < lastTick {
-                let (now, steady) = clock.look()
-                shard.tick(now: now, steady: steady, bundleAge: settings.bundleAge)
-                if stage == nil { outputs.tick(now) }
-                reporter.keeps(shard.counters, shard.introductions, shard: number)
-                lastTick = now
+                lastTick = tick(&shard)
             }
             shard.stepEnded(now: now, isQuiet: taken == 0)
             if flushes.generation != flushed { flushed = flush(&shard, after: flushed) }

@@ -108,7 +108,9 @@ import TrialSupport
         image.write(to: run.data)
         let (notes, isEnded) = try restart(run)
         #expect(isEnded, "\(image.story): \(notes)")
-        let balance = try #require(try run.json("ledger", "--format", "json")["balance"])
+        let asked = try run.command("ledger", "--format", "json")
+        let balance = try #require(
+            try? JSONTree(parsing: asked.output)["balance"], "\(image.story): \(asked.end) \(asked.error)\(notes)")
         #expect(Self.smallest(balance) >= 0, "\(image.story): \(balance)")
         let kept = try Self.kept(balance)
         let lost = balance["lost"]?.integer ?? 0
