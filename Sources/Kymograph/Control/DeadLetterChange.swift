@@ -58,7 +58,7 @@ extension Store {
                 return refusals
             }
         } catch {
-            throw StoreError(error, "write to", directory.path)
+            throw failure(error, "write to")
         }
     }
 }

@@ -62,7 +62,7 @@ extension Store {
                 _ = try LetterChange.noteReplayed(letters.map(\.number)).apply(WallClock.now(), db)
             }
         } catch {
-            throw StoreError(error, "write to", directory.path)
+            throw failure(error, "write to")
         }
         noteCommitted(added)
     }

@@ -88,7 +88,7 @@ extension Store {
             return undone
         } catch {
             noteCommitted(counts(pairs.count))
-            throw StoreError(error, "write to", directory.path)
+            throw failure(error, "write to")
         }
     }
 }

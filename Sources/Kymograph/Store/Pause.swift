@@ -67,7 +67,7 @@ extension Store {
         do {
             try pool.write { try Pause.write(pauses, $0) }
         } catch {
-            throw StoreError(error, "write to", directory.path)
+            throw failure(error, "write to")
         }
     }
 }

@@ -48,7 +48,7 @@ extension Store {
         do {
             try pool.write { try RemovedNames.add(names, at: now, $0) }
         } catch {
-            throw StoreError(error, "write to", directory.path)
+            throw failure(error, "write to")
         }
     }
 }

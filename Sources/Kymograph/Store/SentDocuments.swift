@@ -21,7 +21,7 @@ extension Store {
     /// Notes that this run may send documents, before it does.
     func noteDocuments() throws(StoreError) {
         do { try pool.write { try SentDocuments.note($0) } } catch {
-            throw StoreError(error, "write to", directory.path)
+            throw failure(error, "write to")
         }
     }
 

@@ -54,7 +54,7 @@ extension Store {
                 for decider in deciders { try decider.note(db) }
             }
         } catch {
-            throw StoreError(error, "write to", directory.path)
+            throw failure(error, "write to")
         }
     }
 

@@ -24,7 +24,7 @@ extension Store {
                 return sources.map { known[$0.name] ?? ReadingSource.other }
             }
         } catch {
-            throw StoreError(error, "name the sources of", directory.path)
+            throw failure(error, "name the sources of")
         }
     }
 

@@ -131,7 +131,7 @@ package final class Store: ShardStore {
         do {
             return try pool.read { try StoredTypes.formerTypes($0) }
         } catch {
-            throw StoreError(error, "read the types of", directory.path)
+            throw failure(error, "read the types of")
         }
     }
 
@@ -155,6 +155,9 @@ package final class Store: ShardStore {
 
     /// Notes that the store cannot go on.
     func fail(_ error: StoreError) { database.fail(error) }
+
+    /// See ``StoreDatabase/failure(_:_:)``.
+    func failure(_ error: any Error, _ action: String) -> StoreError { database.failure(error, action) }
 
     /// Notes that the store cannot go on if what was written may not be on the disk.
     func failIfNotDurable(_ error: StoreError) { database.failIfNotDurable(error) }

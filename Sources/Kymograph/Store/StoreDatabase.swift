@@ -97,16 +97,23 @@ final class StoreDatabase: Sendable {
     }
 
     /// Notes that the store cannot go on. When what was written is damaged, the next start repairs it.
-    func fail(_ error: StoreError) {
-        var error = error
-        if error.kind == .damaged {
-            do throws(StoreError) {
-                try directory.mark(error.message)
-            } catch let failure {
-                error.message += "; and the next start may not know of it: \(failure.message)"
-            }
+    func fail(_ error: StoreError) { watch.fail(marked(error)) }
+
+    /// The error for a failure of SQLite while doing `action`, after which whoever asked goes on, or the process does not
+    /// start. When what was written is damaged, the next start repairs it.
+    func failure(_ error: any Error, _ action: String) -> StoreError {
+        marked(StoreError(error, action, directory.path))
+    }
+
+    /// `error`, after which the next start repairs what was written if that is damaged.
+    private func marked(_ error: StoreError) -> StoreError {
+        guard error.kind == .damaged else { return error }
+        do throws(StoreError) { try directory.mark(error.message) } catch let failure {
+            var error = error
+            error.message += "; and the next start may not know of it: \(failure.message)"
+            return error
         }
-        watch.fail(error)
+        return error
     }
 
     /// Notes that the store cannot go on if what was written may not be on the disk: the system tells that once only.

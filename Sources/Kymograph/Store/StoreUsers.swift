@@ -44,7 +44,7 @@ final class StoreUsers: Sendable {
             }
         } catch {
             usage.withLock { $0.sinks = former }
-            throw StoreError(error, "write to", database.directory.path)
+            throw database.failure(error, "write to")
         }
     }
 

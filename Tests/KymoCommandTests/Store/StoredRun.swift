@@ -77,6 +77,17 @@ struct StoredRun {
         try queue.close()
     }
 
+    /// The number of the page that the table `name` begins with, from 1 on.
+    func rootPage(of name: String) throws -> Int {
+        let queue = try opened()
+        defer { try? queue.close() }
+        let page = try queue.read {
+            try Int.fetchOne($0, sql: "SELECT rootpage FROM sqlite_master WHERE name = ?", arguments: [name])
+        }
+        guard let page else { throw WaitError(description: "there is no table \(name)") }
+        return page
+    }
+
     /// Changes the database in pages without checksums, as other programs do unless they are told, in a process of its
     /// own: within one, all databases are opened in the same way.
     func changeFromOutside(_ sql: String) throws {
