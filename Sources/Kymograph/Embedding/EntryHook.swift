@@ -15,8 +15,8 @@ public protocol EntryHook: Sendable {
     var patches: [String] { get }
 
     /// Whether no sink gets `resource`, an Observation or what else a template makes, in JSON: as the template has it,
-    /// with references by identifier. Never asked whether readings may be taken back (`entered-in-error`): of a resource
-    /// that was vetoed in each of its versions, no sink hears that, and of others all must.
+    /// with references by identifier. Never asked whether readings may be taken back (`entered-in-error`): of a
+    /// resource that was vetoed in each of its versions, no sink hears that, and of others all must.
     func isVetoed(_ resource: [UInt8]) -> Bool
 
     /// Whether `resource`, which was an error (`entered-in-error`), is deleted on no server: one with `emptied: delete`

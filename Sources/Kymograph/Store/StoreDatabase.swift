@@ -99,8 +99,8 @@ final class StoreDatabase: Sendable {
     /// Notes that the store cannot go on. When what was written is damaged, the next start repairs it.
     func fail(_ error: StoreError) { watch.fail(marked(error)) }
 
-    /// The error for a failure of SQLite while doing `action`, after which whoever asked goes on, or the process does not
-    /// start. When what was written is damaged, the next start repairs it.
+    /// The error for a failure of SQLite while doing `action`, after which whoever asked goes on, or the process does
+    /// not start. When what was written is damaged, the next start repairs it.
     func failure(_ error: any Error, _ action: String) -> StoreError {
         marked(StoreError(error, action, directory.path))
     }

@@ -285,9 +285,9 @@ package struct WindowMachine<Archive: WindowArchive & ~Copyable>: ~Copyable {
     @inline(__always)
     mutating func leaves(_ emission: Emission, by route: BundleRoute) { table.leaves(emission, by: route) }
 
-    /// Notes that the content of `emission`, the last that ``nextEmission()`` gave, has been encoded, or that rules keep
-    /// it from all sinks (`isVetoed`): of what no sink has got, none hears that it was an error. A closed window goes to
-    /// the archive and leaves memory. If readings were added in between, what they changed is due again.
+    /// Notes that the content of `emission`, the last that ``nextEmission()`` gave, has been encoded, or that rules
+    /// keep it from all sinks (`isVetoed`): of what no sink has got, none hears that it was an error. A closed window
+    /// goes to the archive and leaves memory. If readings were added in between, what they changed is due again.
     package mutating func settle(_ emission: Emission, isVetoed: Bool = false) {
         table.settle(emission, isVetoed: isVetoed)
         if case .retirement(let window) = table.due() { retire(window) }

@@ -119,8 +119,8 @@ extension WindowTable {
         emission.isWithdrawn || windows[Int(emission.window)].hasBlocks
     }
 
-    /// Notes that the owner has encoded `emission`, which must be the first of the queue, or that rules keep it from all
-    /// sinks (`isVetoed`).
+    /// Notes that the owner has encoded `emission`, which must be the first of the queue, or that rules keep it from
+    /// all sinks (`isVetoed`).
     mutating func settle(_ emission: Emission, isVetoed: Bool) {
         if emission.isWithdrawn {
             runs.forgetApart(Int(emission.slot))

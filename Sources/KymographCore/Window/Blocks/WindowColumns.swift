@@ -9,7 +9,8 @@
 /// - widths in bytes (0…8), two in a byte, the first in its lower half: of a row's step, mantissa and receive time, of
 ///   the number of readings, first instant, least mantissa and base, and 0
 /// - number of readings, which is longer than it has to be where the window is unshown (``WindowBlockFormat``), first
-///   instant, least mantissa, and the base that receive times count from; all but the first zigzag, times in their units
+///   instant, least mantissa, and the base that receive times count from; all but the first zigzag, times in their
+///   units
 ///
 /// The rows follow, and the checksum of version 1. A row is the units since the reading before, the mantissa above the
 /// least one, and the receive time above the base. Differences wrap around, so that every 64-bit value survives.
