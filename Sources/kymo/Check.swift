@@ -70,7 +70,7 @@ struct Check: ParsableCommand {
         let machine =
             checksMachine
             ? settings.map { EnvironmentCheck($0, connecting: connect, reloading: reload) } : nil
-        let found = diagnostics + (machine?.findings.map(\.diagnostic) ?? [])
+        let found = diagnostics + Self.strays(settings, set) + (machine?.findings.map(\.diagnostic) ?? [])
         for note in machine?.notes ?? [] { StandardError.write("kymo: \(note)\n") }
         var rejected: [Diagnostic] = []
         if let settings, let set, let events { rejected = try check(events, settings, set) }
@@ -79,6 +79,13 @@ struct Check: ParsableCommand {
         if set == nil || (strict && !(found + rejected).isEmpty) { throw ExitCode(ExitStatus.config) }
         if let code = machine?.exitCode { throw ExitCode(code) }
         if rejected.contains(where: { $0.severity == .error }) { throw ExitCode(ExitStatus.dataError) }
+    }
+
+    /// Patterns that mean nothing that there is, as the start tells them.
+    private static func strays(_ settings: PipelineSettings?, _ set: MappingSet?) -> [Diagnostic] {
+        guard let settings, let set else { return [] }
+        let file = settings.configurationFiles.first ?? "command line"
+        return settings.strayPatterns(set).map { Diagnostic(.warning, file: file, position: .start, message: $0) }
     }
 
     /// Not when only mappings are named: nobody who edits one asks whether a port is free.

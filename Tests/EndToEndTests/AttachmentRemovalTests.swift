@@ -16,12 +16,12 @@ import Testing
         var ids: Set<String> { Set(documents.compactMap { $0["id"]?.text }) }
     }
 
-    /// The catalogue's `ecg-waveform` in windows of a minute.
-    private func mapping() throws -> String {
+    /// The catalogue's `ecg-waveform` in windows of a minute, or in Observations of one reading each.
+    private func mapping(_ period: String = "1m") throws -> String {
         let exported = try Kymo.run(["mappings", "--export", "ecg-waveform", folder.file("ecg")])
         #expect(exported.end == .exit(0), "\(exported.error)")
         let file = folder.file("ecg/fhir.json")
-        Files.write(Array(Files.text(file).replacing("\"instance\"", with: "\"1m\"").utf8), to: file)
+        Files.write(Array(Files.text(file).replacing("\"instance\"", with: "\"\(period)\"").utf8), to: file)
         return folder.file("ecg")
     }
 
@@ -70,6 +70,19 @@ import Testing
         #expect(older.error.contains(Self.note + "as this one writes, it cannot take back"), "\(older.error)")
         // With the setting, they are there again.
         #expect(try run(4, mapping, limit: "500").statuses == ["current", "entered-in-error"])
+    }
+
+    /// Of a single reading, a first version takes nothing back, whatever else its window has shown.
+    @Test func singleReadingsHaveTheirOwn() throws {
+        let mapping = try mapping("instance")
+        var ids: Set<String> = []
+        for second in 0...2 {
+            let done = try run(second, mapping, limit: second == 2 ? nil : "500")
+            #expect(done.observations.map { $0["status"]?.text } == ["final"])
+            #expect(done.statuses == (second == 2 ? [] : ["current"]), "\(second): \(done.statuses)")
+            #expect(done.ids.isDisjoint(with: ids))
+            ids.formUnion(done.ids)
+        }
     }
 
     /// Where no run had the setting, there is nothing to take back.

@@ -35,6 +35,25 @@ import Testing
         #expect(done.error.contains("; 1 warning\n"))
     }
 
+    /// A rule that names what there is not lets pass what it was to hold up: that is said before it runs.
+    @Test func patternsThatMeanNothingWarn() throws {
+        let folder = TemporaryFolder()
+        folder.write(
+            "rules.yaml",
+            "resources:\n  - {name: a, then: veto, devices: [x], sinks: [hospitl]}\n"
+                + "  - {name: b, then: veto, types: [hartRate]}\n")
+        folder.write("kymo.yaml", "rules: rules.yaml\nsinks: [{to: out, name: hospital}]\nsources: [{stdin: true}]\n")
+        let done = try Kymo.run(["check", "--config", "kymo.yaml"], directory: folder.path)
+        #expect(done.end == .exit(0) && done.error.contains("; 2 warnings\n"), "\(done.error)")
+        for message in [
+            "rule a: there is no sink 'hospitl'; did you mean 'hospital'?",
+            "rule b: no mapping has a type 'hartRate'; did you mean 'heartRate'?",
+        ] {
+            let all = done.text + done.error
+            #expect(all.contains("kymo.yaml:1:1: warning: " + message), "\(all)")
+        }
+    }
+
     @Test(arguments: [
         ("window: 5", "1:9"), ("windw: 5m", "1:1"), ("lanes: 0\n", "1:8"), ("output:\n  format: bundel\n", "2:11"),
         ("window: [5m", "1:12"), ("output:\n  maxBytes: 1MB\n", "2:13"), ("ringSlots: 1000\n", "1:12"),

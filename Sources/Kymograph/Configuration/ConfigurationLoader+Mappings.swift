@@ -51,7 +51,7 @@ extension ConfigurationLoader {
             .warning, settings.origins["output.write"] ?? .commandLine("output.write"),
             "servers keep the first version of an Observation, as final, also when a reading of it was taken back: the "
                 + "mappings have retractions of \(named)\(more > 0 ? " and \(more) more" : "")",
-            advice: "choose put or conditional-update, or take care that nothing is taken back")
+            advice: "choose conditional-update, or take care that nothing is taken back")
     }
 
     /// How many types a warning names.

@@ -147,8 +147,9 @@ extension PipelineSettings {
             + "that windows can tell apart: use another data directory, or fewer sources"
     }
 
-    /// Patterns of types and tags that no mapping of `set` has, in sentences. A reload may bring them.
-    func strayPatterns(_ set: MappingSet) -> [String] {
+    /// Patterns of types, tags and values that no mapping of `set` has, and of sinks that there are not, in sentences.
+    /// A reload may bring them. Until then a rule or filter with such a pattern lets pass what it was to hold up.
+    package func strayPatterns(_ set: MappingSet) -> [String] {
         let types = set.types.map(\.name)
         let tags = set.fhirTemplates.flatMap { $0?.tagNames ?? [] } + tagsOfReadings
         return sinks.flatMap { sink in
@@ -166,8 +167,10 @@ extension PipelineSettings {
             let pattern = NamePattern(text)
             return !names.contains { pattern.matches($0.utf8) }
         }.map { text in
-            let advice = NearestName.advice(for: text, among: names, otherwise: "look into the mappings")
-            return "\(owner) \(name): no mapping has a \(noun) '\(text)'; \(advice)"
+            let isSink = noun == "sink"
+            let advice = NearestName.advice(
+                for: text, among: names, otherwise: "look into the \(isSink ? "list of sinks" : "mappings")")
+            return "\(owner) \(name): \(isSink ? "there is no sink" : "no mapping has a \(noun)") '\(text)'; \(advice)"
         }
     }
 

@@ -77,10 +77,13 @@ extension WindowTable {
             series: Int(windows[index].series), status: status, start: instant, end: instant, window: UInt32(index))
     }
 
-    /// Whether the window of `emission` may have been shown before.
+    /// Whether what `emission` shows may have been shown before, other than as its status says: of a single reading,
+    /// that others of its window were says nothing.
     @inline(__always)
     func mayHaveBeenSeen(_ emission: Emission) -> Bool {
-        emission.isWithdrawn || windows.unsettled(Int(emission.window)).mayHaveBeenSeen
+        if emission.isWithdrawn { return true }
+        let window = windows.unsettled(Int(emission.window))
+        return window.isCarrier ? window.isInDoubt : window.mayHaveBeenSeen
     }
 
     /// Notes who gets the Observation of `emission`.

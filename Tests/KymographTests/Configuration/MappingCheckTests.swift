@@ -117,7 +117,7 @@ import Testing
             found.diagnostics.map(\.text) == [
                 "kymo.yaml:1:17: warning: output.write: servers keep the first version of an Observation, as final, "
                     + "also when a reading of it was taken back: the mappings have retractions of 'heartRate', "
-                    + "'steps', 'glucoseMass' and 31 more; choose put or conditional-update, or take care that nothing "
+                    + "'steps', 'glucoseMass' and 31 more; choose conditional-update, or take care that nothing "
                     + "is taken back"
             ])
         let listed = Self.keeping + "sinks: [{server: 'https://fhir.example/r4', identity: create}, {to: a}]"
