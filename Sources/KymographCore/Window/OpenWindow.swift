@@ -155,6 +155,11 @@ extension OpenWindow {
     /// that was opened for its journal is not known; of a carrier, the readings say that themselves.
     var mayHaveBeenSeen: Bool { shown == .preliminary || shown == .whole || isInDoubt && !isCarrier }
 
+    /// Whether what it emits next may have been shown before, other than as the status of that says: of a single
+    /// reading, that others of its carrier were says nothing.
+    @inline(__always)
+    var mayHaveShownBefore: Bool { isCarrier ? isInDoubt : mayHaveBeenSeen }
+
     /// Whether rules have kept all its versions from every sink, so that none has to hear that it was an error. Of a
     /// carrier, its readings say that, by ``ReadingMark/emitted``.
     var isUnshown: Bool { shown == .unshown }

@@ -19,9 +19,16 @@ struct QuietChecks: ~Copyable {
     /// every few minutes is not silent between two readings of a window of days.
     private func silence(_ period: Int64) -> Int64 { max(idle, period / WindowSettings.idleShare) }
 
-    /// Sees to it that `series`, which has a window, is looked at when it may be quiet since `moment`, or before.
+    /// Whether `series` is not to be looked at yet.
+    @inline(__always)
+    func lacks(_ series: borrowing SeriesState) -> Bool {
+        guard idle > 0 else { return false }
+        return !series.isChecked
+    }
+
+    /// Sees to it that `series`, which has a window and which it ``lacks(_:)``, is looked at when it may be quiet since
+    /// `moment`, or before.
     mutating func expect(_ number: Int, _ series: inout SeriesState, after moment: Instant) {
-        guard idle > 0, !series.isChecked else { return }
         series.isChecked = true
         add(number, at: moment.advanced(by: silence(series.period)))
     }

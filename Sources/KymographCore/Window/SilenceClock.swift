@@ -18,31 +18,37 @@ struct SilenceClock {
     private static let mostLooks = 64
 
     private var looks: [Look] = []
+    /// The last of them; all of the past before the first.
+    private var last = Look(received: .distantPast, steady: .distantPast)
+
     /// What the clock that is never set showed at the last look.
-    private(set) var now = Instant.distantPast
+    var now: Instant { last.steady }
 
     /// Notes that the receive clock shows `received` when the clock that is never set shows `steady`.
     mutating func look(at received: Instant, steady: Instant) {
-        now = steady
         let new = Look(received: received, steady: steady)
-        guard let last = looks.last else { return looks.append(new) }
-        guard received > last.received else {
+        guard received > last.received || looks.isEmpty else {
             // What is received meanwhile has the same time, and may have come as late as this.
-            looks[looks.count - 1].steady = max(last.steady, steady)
+            last.steady = max(last.steady, steady)
+            looks[looks.count - 1] = last
             return
         }
         if looks.count > 1, Self.isOnLine(last, from: looks[looks.count - 2], to: new) { looks.removeLast() }
         looks.append(new)
+        last = new
         if looks.count > Self.mostLooks { looks.removeFirst() }
     }
 
     /// What the clock that is never set showed at `received`: no later than at the last look, and the distant past
     /// before the first one.
+    @inline(__always)
     func moment(of received: Instant) -> Instant {
-        guard let last = looks.last else { return .distantPast }
-        guard received < last.received, let next = looks.firstIndex(where: { $0.received > received }) else {
-            return last.steady
-        }
+        received >= last.received ? last.steady : earlierMoment(of: received)
+    }
+
+    @inline(never)
+    private func earlierMoment(of received: Instant) -> Instant {
+        guard let next = looks.firstIndex(where: { $0.received > received }) else { return last.steady }
         guard next > 0 else { return Self.moment(of: received, before: looks[0]) }
         return Self.moment(of: received, between: looks[next - 1], looks[next])
     }

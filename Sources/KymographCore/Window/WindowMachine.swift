@@ -315,6 +315,7 @@ package struct WindowMachine<Archive: WindowArchive & ~Copyable>: ~Copyable {
         table.discard(index)
     }
 
+    @inline(__always)
     private mutating func facts(of index: Int) -> WindowFacts {
         Archive.readsFacts ? table.facts(of: index) : .unread
     }

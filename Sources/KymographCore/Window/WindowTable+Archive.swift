@@ -30,8 +30,8 @@ extension WindowTable {
 
     /// Appends the content of a window, of which nothing is packed, to `writer` as an archive block.
     mutating func pack(_ index: Int, into writer: inout ByteWriter) {
-        let window = windows[index]
-        WindowBlockEncoder.append(runs.readings(of: window), isUnshown: window.isUnshown, to: &writer)
+        let isUnshown = windows[index].isUnshown
+        WindowBlockEncoder.append(runs.readings(of: windows[index]), isUnshown: isUnshown, to: &writer)
     }
 
     /// The oldest block of the journal with readings of windows that are open.

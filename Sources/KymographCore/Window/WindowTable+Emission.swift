@@ -77,13 +77,10 @@ extension WindowTable {
             series: Int(windows[index].series), status: status, start: instant, end: instant, window: UInt32(index))
     }
 
-    /// Whether what `emission` shows may have been shown before, other than as its status says: of a single reading,
-    /// that others of its window were says nothing.
+    /// Whether what `emission` shows may have been shown before, other than as its status says.
     @inline(__always)
     func mayHaveBeenSeen(_ emission: Emission) -> Bool {
-        if emission.isWithdrawn { return true }
-        let window = windows.unsettled(Int(emission.window))
-        return window.isCarrier ? window.isInDoubt : window.mayHaveBeenSeen
+        emission.isWithdrawn || windows.unsettled(Int(emission.window)).mayHaveShownBefore
     }
 
     /// Notes who gets the Observation of `emission`.

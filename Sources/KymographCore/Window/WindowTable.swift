@@ -123,6 +123,7 @@ struct WindowTable: ~Copyable {
         if windows.series[number].period > 0, closesAt <= windows.series[number].newest {
             holds.hold(index, &windows[index], received: received, by: clock)
         }
+        guard quiet.lacks(windows.series[number]) else { return }
         quiet.expect(number, &windows.series[number], after: clock.moment(of: received))
     }
 }
