@@ -69,8 +69,9 @@ class SavingTests(ConsoleTestCase):
         listed = instance.kymo("query", "--device", "watch-1", "--readings")
         self.assertIn("watch-1", listed.stdout, listed.stderr)
         ledger = instance.kymo("ledger", "--device", "watch-1")
-        # What was rejected stays missing: a replay does not say that all of it came.
-        self.assertIn("not complete", ledger.stdout, ledger.stderr)
+        # What came of the letter is durable, so that nothing is missing any more.
+        self.assertIn("\ncomplete\n", ledger.stdout, ledger.stderr)
+        self.assertIn("replayed: noTemplate 1\n", ledger.stdout, ledger.stderr)
         saved = [json.loads(line)["message"] for line in instance.log.splitlines() if '"console.save"' in line]
         self.assertEqual(len(saved), 1)
         self.assertIn(f"saves the mapping {self.name}: {self.device} sha256 ", saved[0])
