@@ -13,7 +13,8 @@ package enum WallClock {
     }
 }
 
-/// The system's clock since its start, without its sleep, by which a service manager tells what came first.
+/// The system's clock since its start, which is never set, and stands still while the machine sleeps: silence is
+/// measured by it (``ReceiveClock/look()``), and a service manager tells by it what came first.
 enum MonotonicClock {
     /// Microseconds on it (CLOCK_MONOTONIC).
     static var microseconds: Int64 {
