@@ -13,7 +13,6 @@ import Testing
             "run", "--unix", folder.file("a.sock"), "--data", folder.file("data"), "--out", folder.file("out"),
         ])
         let address = try run.addresses()[0]
-        try Waiting.until("the control socket") { Files.isSocket(folder.file("data/control.sock")) }
         return (run, address)
     }
 

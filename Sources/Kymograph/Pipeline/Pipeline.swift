@@ -26,7 +26,8 @@ package final class Pipeline: Sendable {
     private let reloader: MappingReloader
     private let view: PipelineView
     private let admin: PipelineAdmin
-    private let requests: PipelineRequests
+    /// Answers commands. It listens before anyone is told that the pipeline does, so that nobody asks too early.
+    private let commands: ControlServer?
     private let closing: PipelineClosing
     /// Whether ``end()`` was called, and nobody has looked.
     private let isAskedToEnd = Atomic(false)
@@ -105,9 +106,10 @@ package final class Pipeline: Sendable {
             configuration, accounts, output, control, pauses, workers, reloader, auditing, logCounts,
             started: started)
         admin = PipelineAdmin(configuration, output, control, reloader, view, adminListener, sessions)
-        requests = PipelineRequests(
-            configuration, accounts.taps, output, control, pauses, flushes, workers, reloader, view, admin)
         closing = PipelineClosing(accounts, output, workers, control, auditing)
+        let requests = PipelineRequests(
+            configuration, accounts.taps, output, control, pauses, flushes, workers, reloader, view, admin)
+        commands = requests.listen()
     }
 
     /// What is listened to, one line per source, with what the kernel granted.
@@ -151,7 +153,7 @@ package final class Pipeline: Sendable {
         workers.start()
         WorkerThread.start("kymo-reload") { [reloader] in reloader.run() }
         defer { reloader.stop() }
-        let commands = requests.open()
+        if let commands { WorkerThread.start("kymo-control") { commands.run() } }
         defer { commands?.stop() }
         let watch = view.startWatch()
         defer { watch?.stop() }

@@ -33,16 +33,14 @@ final class PipelineRequests: Sendable {
     private var present: PipelineSettings { configuration.present }
     private var settings: PipelineSettings { configuration.settings }
 
-    /// Listens in the data directory, if there is one. Without it the pipeline works all the same: commands then see
-    /// the directory only.
-    func open() -> ControlServer? {
+    /// Listens in the data directory, if there is one. Whoever asks before the server runs is answered then. Without it
+    /// the pipeline works all the same: commands then see the directory only.
+    func listen() -> ControlServer? {
         guard let store = output.store else { return nil }
         do throws(SourceError) {
-            let server = try ControlServer(directory: store.directory.path) { [self] line, asker in
+            return try ControlServer(directory: store.directory.path) { [self] line, asker in
                 reply(line, asker, store)
             }
-            WorkerThread.start("kymo-control") { server.run() }
-            return server
         } catch {
             control.note(.warning("\(error.message); kymo status and kymo dead see the data directory only"))
             return nil

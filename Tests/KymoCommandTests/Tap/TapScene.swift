@@ -25,7 +25,6 @@ final class TapScene {
             "--lateness", "0s",
         ])
         let address = try process.addresses()[0]
-        try Waiting.until("the control socket") { Files.isSocket(folder.file("data/control.sock")) }
         return Instance(process: process, address: address)
     }
 
