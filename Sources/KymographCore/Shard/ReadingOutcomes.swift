@@ -8,6 +8,8 @@ package struct ReadingOutcomes: Hashable, Sendable {
     package var rejected = 0
     /// Retractions.
     package var retractions = 0
+    /// Why readings, or retractions, were rejected.
+    package private(set) var reasons = RejectionReasons()
 
     /// None.
     package init() {}
@@ -18,7 +20,18 @@ package struct ReadingOutcomes: Hashable, Sendable {
         conflict += other.conflict
         rejected += other.rejected
         retractions += other.retractions
+        for reason in other.reasons.all { note(reason) }
     }
+
+    /// Counts a reading that was rejected.
+    @inline(never)
+    package mutating func reject(_ reason: Rejection) {
+        rejected += 1
+        note(reason)
+    }
+
+    /// Notes why something was rejected that is counted otherwise.
+    package mutating func note(_ reason: Rejection) { reasons.insert(reason) }
 
     /// All of them.
     package var total: Int { duplicate + conflict + rejected + retractions }

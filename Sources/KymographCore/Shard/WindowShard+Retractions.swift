@@ -12,7 +12,9 @@ extension WindowShard where Archive: ~Copyable {
         case .taken(let series):
             settle(record)
             rejectRetracted(series: series, tombstone.name.form)
-        case .rejected(let reason): reject(reason, tombstone, record, Tombstone.content(of: payload))
+        case .rejected(let reason):
+            inputs[input].outcomes.note(reason)
+            reject(reason, tombstone, record, Tombstone.content(of: payload))
         }
     }
 

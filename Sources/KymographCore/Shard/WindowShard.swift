@@ -261,7 +261,7 @@ struct WindowShard<Archive: WindowArchive & ~Copyable>: ~Copyable {
         let series = inputs[input].series(Int(record.series))
         let payload = inputs[input].ring.payload(of: record)
         guard series >= 0 else {
-            inputs[input].outcomes.rejected += 1
+            inputs[input].outcomes.reject(.tooManyDevices)
             return reject(.tooManyDevices, record, payload, refused[-series - 1], series: -1)
         }
         if isJournaled && journal.number == JournalWriter.noBlock { beginBlock() }
@@ -274,7 +274,7 @@ struct WindowShard<Archive: WindowArchive & ~Copyable>: ~Copyable {
             inputs[input].outcomes.duplicate += 1
         case .conflict, .replaced: return replace(record, payload, series: series, input: input)
         case .rejected(let reason):
-            inputs[input].outcomes.rejected += 1
+            inputs[input].outcomes.reject(reason)
             return reject(
                 reason, record, payload, machine.identity(of: series), series: machine.archive.number(of: series))
         }
@@ -319,8 +319,7 @@ struct WindowShard<Archive: WindowArchive & ~Copyable>: ~Copyable {
     @inline(never)
     private mutating func replace(_ record: Measurement, _ payload: ByteView, series: Int, input: Int) {
         let isRejected = isSuperseded(record, payload)
-        inputs[input].outcomes.rejected += isRejected ? 1 : 0
-        inputs[input].outcomes.conflict += isRejected ? 0 : 1
+        if isRejected { inputs[input].outcomes.reject(.superseded) } else { inputs[input].outcomes.conflict += 1 }
         rejectSuperseded(series: series)
         guard takesWhole else { return }
         sendReplacing(record, payload, series: series)

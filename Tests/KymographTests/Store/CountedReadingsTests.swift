@@ -25,5 +25,22 @@ import Testing
         #expect(store.counts.map(\.outcomes.duplicate) == [0, 1, 0, 0])
         #expect(store.counts.map(\.outcomes.rejected) == [0, 0, 1, 0])
         #expect(store.counts.map(\.outcomes.conflict) == [0, 0, 0, 1])
+        #expect(store.counts.map(\.outcomes.reasons.all) == [[], [], [.superseded], []])
+    }
+
+    /// Each reason is kept once, whatever their order, and so are those of shards that are added together; there is room
+    /// for eight.
+    @Test func reasons() {
+        var (first, second) = (ReadingOutcomes(), ReadingOutcomes())
+        #expect(first.reasons.all.isEmpty)
+        for reason in [Rejection.sequenceStale, .invalidJSON, .superseded, .invalidJSON] { first.reject(reason) }
+        second.reject(.superseded)
+        second.note(.unknownRetraction)
+        first.add(second)
+        #expect(first.rejected == 5 && first.total == 5)
+        #expect(first.reasons.all == [.invalidJSON, .superseded, .unknownRetraction, .sequenceStale])
+        var all = RejectionReasons()
+        for reason in Rejection.allCases { all.insert(reason) }
+        #expect(all.all == Array(Rejection.allCases.prefix(8)))
     }
 }

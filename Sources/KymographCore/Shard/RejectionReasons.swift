@@ -1,0 +1,24 @@
+/// Reasons for which something was rejected, each once, and no more than the first eight.
+package struct RejectionReasons: Hashable, Sendable, BitwiseCopyable {
+    /// A byte for each, from the lowest on: its raw value and 1.
+    private var bytes: UInt64 = 0
+
+    /// None.
+    package init() {}
+
+    /// Adds a reason, where there is room.
+    package mutating func insert(_ reason: Rejection) {
+        let byte = UInt64(reason.rawValue) + 1
+        for place in stride(from: UInt64(0), to: 64, by: 8) {
+            let present = bytes >> place & 0xFF
+            if present == byte { return }
+            if present == 0 { return bytes |= byte << place }
+        }
+    }
+
+    /// All of them, by their raw values: shards say them in any order.
+    package var all: [Rejection] {
+        let present = stride(from: UInt64(0), to: 64, by: 8).map { UInt8(truncatingIfNeeded: bytes >> $0) }
+        return present.filter { $0 > 0 }.sorted().compactMap { Rejection(rawValue: $0 - 1) }
+    }
+}
