@@ -99,6 +99,13 @@ import Testing
             "damagedBody"
         ),
         ("POST /v1/ingest HTTP/1.1\r\nContent-Length: 2\r\n\r\n{}", 400, "badRequest"),
+        ("POST /v1/ingest?results=all HTTP/1.1\r\nHost: a\r\nContent-Length: 2\r\n\r\n{}", 400, "badRequest"),
+        ("POST /v1/ingest?results HTTP/1.1\r\nHost: a\r\nContent-Length: 2\r\n\r\n{}", 400, "badRequest"),
+        (
+            "POST /v1/ingest?results=items&results=items HTTP/1.1\r\nHost: a\r\nContent-Length: 2\r\n\r\n{}", 400,
+            "badRequest"
+        ),
+        ("POST /hub/messages?results=items HTTP/1.1\r\nHost: a\r\nContent-Length: 2\r\n\r\n{}", 400, "badRequest"),
         ("POST /v1/ingest HTTP/1.1\nHost: a\n\n", 400, "badRequest"),
         ("GET / HTTP/1.1\r\nHost: a\r\n\r\n", 404, "notFound"),
         ("POST /v1/ingest/wristband HTTP/1.1\r\nHost: a\r\nContent-Length: 2\r\n\r\n{}", 404, "mappingNotFound"),

@@ -103,7 +103,7 @@ import Testing
             let reply = Array("\(number)[          ]".utf8)
             acknowledger.add(reply: Array("-".utf8))
             acknowledger.add(
-                reply: reply, telling: ReadingCount(taken: number, number: number),
+                reply: reply, telling: .sum(ReadingCount(taken: number, number: number)),
                 in: reply.count - 11..<reply.count - 1)
             acknowledger.note(DurableMark(positions: [], changes: number))
             guard number % 3 > 0 else { continue }
@@ -123,7 +123,7 @@ import Testing
         (outcomes.duplicate, outcomes.conflict, outcomes.retractions, outcomes.rejected) = (2, 3, 5, 7)
         var replies = ProtocolReplies()
         replies.add(Array("before".utf8))
-        replies.add(body, telling: ReadingCount(taken: 1_000, number: 4), in: place)
+        replies.add(body, telling: .sum(ReadingCount(taken: 1_000, number: 4)), in: place)
         var all = ProtocolReplies()
         all.add(Array("first".utf8))
         all.add(replies)

@@ -95,9 +95,9 @@ struct Acknowledger {
     /// Adds a reply of the protocol to what was handed on.
     mutating func add(reply: [UInt8]) { unmarked.add(reply) }
 
-    /// Adds a reply that tells what became of the readings of `count`, in place of the bytes in `place`.
-    mutating func add(reply: [UInt8], telling count: ReadingCount, in place: Range<Int>) {
-        unmarked.add(reply, telling: count, in: place)
+    /// Adds a reply that says what `telling` does once it is durable, in place of the bytes in `place`.
+    mutating func add(reply: [UInt8], telling: ReplyTelling, in place: Range<Int>) {
+        unmarked.add(reply, telling: telling, in: place)
     }
 
     /// Adds bytes of the protocol that confirm nothing: they leave before all replies that wait.

@@ -34,7 +34,9 @@ struct HTTPIngestContent {
     enum Answer {
         /// How much was received, and what was rejected.
         case report
-        /// The same with status 201, as Azure Event Hubs has it.
+        /// The same, and what became of each line or document.
+        case items
+        /// As ``report`` with status 201, as Azure Event Hubs has it.
         case created
         /// An object for each document, as Nightscout has it.
         case objects
@@ -86,6 +88,10 @@ struct HTTPIngestContent {
             form = try Self.isLines(request) ? .lines : .documents
             if nightscout != nil { answer = .objects }
         }
+        if try Self.asksForItems(request) {
+            guard answer == .report else { throw HTTPDecline(400, "badRequest", "results is for \(Self.path) alone") }
+            answer = .items
+        }
         compression = try Self.compression(request)
     }
 
@@ -102,6 +108,17 @@ struct HTTPIngestContent {
     func check(_ mappings: [IdentifierText]) throws(HTTPDecline) {
         guard let named, !mappings.contains(named) else { return }
         throw HTTPDecline(404, "mappingNotFound", "the source has no mapping of that name")
+    }
+
+    /// Whether the query of `request` asks what became of each line or document. What else a query says is passed over.
+    private static func asksForItems(_ request: ReceivedRequest) throws(HTTPDecline) -> Bool {
+        guard !request.query.isEmpty else { return false }
+        let wishes = request.query.split(separator: "&").filter { $0 == "results" || $0.hasPrefix("results=") }
+        guard !wishes.isEmpty else { return false }
+        guard wishes == ["results=items"] else {
+            throw HTTPDecline(400, "badRequest", "results may be items, and be there once")
+        }
+        return true
     }
 
     /// Whether `path` is where clients of Azure Event Hubs post to, below any name of a hub.

@@ -133,7 +133,7 @@ final class HTTPIngestProtocol: StreamProtocol {
     ) {
         (hasAnswered, waited, isUnproven) = (true, .zero, false)
         let reply: HTTPReply
-        var count: ReadingCount?
+        var telling: ReplyTelling?
         do throws(HTTPDecline) {
             // Since its head came, the list of peers may have changed; and a signature may be of the body.
             let admission = try HTTPIngestSender.admission(of: request, &intake, hasBody: true)
@@ -142,20 +142,20 @@ final class HTTPIngestProtocol: StreamProtocol {
             if let fixed = content.fixedReply {
                 reply = fixed
             } else {
-                (reply, count) = try handOn(request, &intake, &consumer)
+                (reply, telling) = try handOn(request, &intake, &consumer)
             }
         } catch {
             note(error, intake, &consumer)
             reply = error.reply
         }
-        guard request.keepsConnection, reply.status != 401 else { return finish(reply, &intake, telling: count) }
-        tell(bytes(reply, isHEAD: false, keepsConnection: true), telling: count, &intake)
+        guard request.keepsConnection, reply.status != 401 else { return finish(reply, &intake, telling: telling) }
+        tell(bytes(reply, isHEAD: false, keepsConnection: true), telling, &intake)
     }
 
-    /// Tells the sender `bytes` once they are true, with what became of the readings of `count`.
-    private func tell(_ bytes: [UInt8], telling count: ReadingCount?, _ intake: inout StreamIntake) {
-        guard let count else { return intake.reply(bytes) }
-        intake.reply(bytes, telling: count, in: HTTPIngestReport.room(in: bytes.count))
+    /// Tells the sender `bytes` once they are true, with what `telling` says by then.
+    private func tell(_ bytes: [UInt8], _ telling: ReplyTelling?, _ intake: inout StreamIntake) {
+        guard let telling else { return intake.reply(bytes) }
+        intake.reply(bytes, telling: telling, in: telling.room(in: bytes.count))
     }
 
     /// Tells whose request is refused, where it is for its sender.
@@ -168,24 +168,25 @@ final class HTTPIngestProtocol: StreamProtocol {
 
     private func handOn(
         _ request: ReceivedRequest, _ intake: inout StreamIntake, _ consumer: inout some PayloadReceiver & ~Copyable
-    ) throws(HTTPDecline) -> (HTTPReply, ReadingCount?) {
+    ) throws(HTTPDecline) -> (HTTPReply, ReplyTelling?) {
         let body = try content.decoded(request.body)
         var report = HTTPIngestReport(content.answer)
-        if report.tellsOutcomes { consumer.beginCount() }
+        if report.tellsSum { consumer.beginCount() }
         try report.handOn(body.view, content.form, &intake, to: &consumer)
-        let count = report.tellsOutcomes ? consumer.endCount() : nil
+        let telling =
+            report.tellsSum ? consumer.endCount().map { ReplyTelling.sum($0) } : report.items.map { .items($0) }
         if let refusal = report.refusal { return (refusal, nil) }
-        let text = report.text(hasRoom: count != nil)
-        return (HTTPReply(content.answer == .created ? 201 : 200, type: "application/json", text), count)
+        let text = report.text(hasRoom: telling != nil)
+        return (HTTPReply(content.answer == .created ? 201 : 200, type: "application/json", text), telling)
     }
 
     // MARK: Replies
 
     /// Gives the last reply: nothing that comes after it is looked at.
     private func finish(
-        _ reply: HTTPReply, _ intake: inout StreamIntake, isHEAD: Bool = false, telling count: ReadingCount? = nil
+        _ reply: HTTPReply, _ intake: inout StreamIntake, isHEAD: Bool = false, telling: ReplyTelling? = nil
     ) {
-        tell(bytes(reply, isHEAD: isHEAD, keepsConnection: false), telling: count, &intake)
+        tell(bytes(reply, isHEAD: isHEAD, keepsConnection: false), telling, &intake)
         intake.endReplies()
         reader = HTTPRequestReader(Self.limits, announcesHeads: true)
         (discarded, waited) = (0, .zero)

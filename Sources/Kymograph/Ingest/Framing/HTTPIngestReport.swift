@@ -14,6 +14,8 @@ struct HTTPIngestReport {
     private var (rejected, told): (Int, [(index: Int, reason: Rejection)]) = (0, [])
     /// Whether a reading was taken, and for what the sender may not bring others.
     private var (hasTaken, notAllowed, hasOtherReasons): (Bool, Rejection?, Bool) = (false, nil, false)
+    /// What is told of each line or document; nil where that is not asked for, or cannot be known.
+    private(set) var items: HTTPIngestItems?
 
     /// What a sender is told as `answer` says.
     init(_ answer: HTTPIngestContent.Answer) { self.answer = answer }
@@ -29,6 +31,7 @@ struct HTTPIngestReport {
         _ = consumer.takeRejections()
         let before = consumer.taken
         defer { hasTaken = consumer.taken != before }
+        if answer == .items { return try handOnItems(body, form, &intake, to: &consumer) }
         switch form {
         case .lines:
             try checkLines(body)
@@ -78,21 +81,21 @@ struct HTTPIngestReport {
         return .error(403, notAllowed.name, "nothing was taken: \(notAllowed.explanation)")
     }
 
-    /// Whether what becomes of readings is told.
-    var tellsOutcomes: Bool { answer != .objects }
+    /// Whether what becomes of all readings together is told.
+    var tellsSum: Bool { answer != .objects && answer != .items }
 
     /// The body of the reply, with or without room for what becomes of readings. Reasons are words of this program.
     func text(hasRoom: Bool) -> String {
         guard answer != .objects else { return objects }
         let list = told.map { "{\"index\":\($0.index),\"reason\":\"\($0.reason.name)\"}" }
         let reasons = list.joined(separator: ",")
-        let end = hasRoom ? Self.room : "}"
+        let end = hasRoom ? items?.room ?? Self.room : "}"
         return "{\"received\":\(received),\"rejectedCount\":\(rejected),\"rejected\":[\(reasons)]\(end)\n"
     }
 
     /// The end of a reply of which nothing more is known, as long as that of one that tells all.
     private static let room = "}" + String(repeating: " ", count: roomBytes - 1)
-    private static let roomBytes: Int = {
+    static let roomBytes: Int = {
         var outcomes = ReadingOutcomes()
         let most = 9_999_999_999
         (outcomes.duplicate, outcomes.conflict, outcomes.rejected, outcomes.retractions) = (most, most, most, most)
@@ -164,6 +167,44 @@ struct HTTPIngestReport {
         }
     }
 
+    // MARK: Items
+
+    /// Hands on each line or document of `body`, and counts what becomes of its readings.
+    private mutating func handOnItems(
+        _ body: ByteView, _ form: HTTPIngestContent.Form, _ intake: inout StreamIntake,
+        to consumer: inout some PayloadReceiver & ~Copyable
+    ) throws(HTTPDecline) {
+        let places = form == .lines ? try lines(of: body) : try documents(of: body)
+        guard places.count <= HTTPIngestItems.most else { throw Self.tooManyItems }
+        var (items, isKnown) = (HTTPIngestItems(), true)
+        for place in places {
+            consumer.beginCount()
+            if form == .lines {
+                intake.line(body[place], to: &consumer)
+            } else {
+                intake.document(body[place], to: &consumer)
+            }
+            let reasons = consumer.takeRejections()
+            if let count = consumer.endCount() { items.add(reasons, count) } else { isKnown = false }
+            note(reasons, at: received)
+        }
+        self.items = isKnown ? items : nil
+    }
+
+    /// Where the lines of `body` are, without those that are empty; no more than are too many.
+    private func lines(of body: ByteView) throws(HTTPDecline) -> [Range<Int>] {
+        guard body.count > 0 else { throw Self.empty }
+        var (start, found): (Int, [Range<Int>]) = (body.startBehindByteOrderMark, [])
+        while start < body.count, found.count <= HTTPIngestItems.most {
+            let end = body.firstIndex(of: 0x0A, from: start) ?? body.count
+            let hasReturn = end > start && body[end - 1] == 0x0D
+            let line = start..<(hasReturn ? end - 1 : end)
+            start = end + 1
+            if !line.isEmpty { found.append(line) }
+        }
+        return found
+    }
+
     // MARK: Documents
 
     /// Where the documents of `body` are, or the elements of the array that it is.
@@ -188,5 +229,7 @@ struct HTTPIngestReport {
 
     private static let empty = HTTPDecline(400, "emptyBody", "the body is empty")
     private static let broken = HTTPDecline(400, "invalidJSON", "the body is not one JSON object, or an array of them")
+    private static let tooManyItems = HTTPDecline(
+        413, "tooMany", "a body of which results=items is asked may have \(HTTPIngestItems.most) lines or documents")
     private static let tooMany = HTTPDecline(413, "tooMany", "a body may have \(mostPayloads) lines or documents")
 }

@@ -4,7 +4,7 @@ import KymographCore
 struct ProtocolReplies {
     /// Where a reply tells what became of readings.
     private struct Telling {
-        var count: ReadingCount
+        var what: ReplyTelling
         var place: Range<Int>
     }
 
@@ -18,10 +18,10 @@ struct ProtocolReplies {
     /// Adds a reply.
     mutating func add(_ reply: [UInt8]) { bytes += reply }
 
-    /// Adds a reply that tells what became of the readings of `count`, in place of its bytes in `place`.
-    mutating func add(_ reply: [UInt8], telling count: ReadingCount, in place: Range<Int>) {
+    /// Adds a reply that says what `telling` does when it leaves, in place of its bytes in `place`.
+    mutating func add(_ reply: [UInt8], telling: ReplyTelling, in place: Range<Int>) {
         let start = bytes.count
-        tellings.append(Telling(count: count, place: start + place.lowerBound..<start + place.upperBound))
+        tellings.append(Telling(what: telling, place: start + place.lowerBound..<start + place.upperBound))
         bytes += reply
     }
 
@@ -29,7 +29,7 @@ struct ProtocolReplies {
     mutating func add(_ others: ProtocolReplies) {
         for telling in others.tellings {
             let place = bytes.count + telling.place.lowerBound..<bytes.count + telling.place.upperBound
-            tellings.append(Telling(count: telling.count, place: place))
+            tellings.append(Telling(what: telling.what, place: place))
         }
         bytes += others.bytes
     }
@@ -37,8 +37,7 @@ struct ProtocolReplies {
     /// Tells what became of the readings, all of which are durable. Where that is not known, nothing is told of it.
     mutating func fill(_ consumer: inout some PayloadConsumer & ~Copyable) {
         for telling in tellings {
-            guard let outcomes = consumer.takeOutcomes(of: telling.count) else { continue }
-            let text = Array(HTTPIngestReport.text(of: telling.count.taken, outcomes).utf8)
+            guard let text = telling.what.text(from: &consumer).map({ Array($0.utf8) }) else { continue }
             guard text.count <= telling.place.count else { continue }
             // The length of the reply has been told by its head, and blanks after a value are JSON.
             let blanks = [UInt8](repeating: UInt8(ascii: " "), count: telling.place.count - text.count)

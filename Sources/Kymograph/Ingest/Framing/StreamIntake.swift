@@ -62,10 +62,9 @@ public struct StreamIntake {
         if !bytes.isEmpty { stream.expectReply(bytes) }
     }
 
-    /// Tells the sender `bytes` as ``reply(_:)`` does, with what became of the readings of `count` in place of those in
-    /// `place`.
-    mutating func reply(_ bytes: [UInt8], telling count: ReadingCount, in place: Range<Int>) {
-        stream.expectReply(bytes, telling: count, in: place)
+    /// Tells the sender `bytes` as ``reply(_:)`` does, with what `telling` says then in place of those in `place`.
+    mutating func reply(_ bytes: [UInt8], telling: ReplyTelling, in place: Range<Int>) {
+        stream.expectReply(bytes, telling: telling, in: place)
     }
 
     /// Tells the sender behind all replies that nothing more comes.

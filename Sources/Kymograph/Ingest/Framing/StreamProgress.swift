@@ -46,11 +46,11 @@ final class StreamProgress {
         acknowledger?.add(reply: reply)
     }
 
-    /// Tells the sender `reply` once everything handed on so far is durable, with what became of the readings of
-    /// `count` in place of its bytes in `place`.
-    func expectReply(_ reply: [UInt8], telling count: ReadingCount, in place: Range<Int>) {
+    /// Tells the sender `reply` once everything handed on so far is durable, with what `telling` says then in
+    /// place of its bytes in `place`.
+    func expectReply(_ reply: [UInt8], telling: ReplyTelling, in place: Range<Int>) {
         if acknowledger == nil { acknowledger = Acknowledger() }
-        acknowledger?.add(reply: reply, telling: count, in: place)
+        acknowledger?.add(reply: reply, telling: telling, in: place)
     }
 
     /// Tells the sender `bytes` at once.
