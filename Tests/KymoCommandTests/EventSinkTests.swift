@@ -166,6 +166,22 @@ import Testing
         #expect(try Self.events(folder, "events").count == 3)
     }
 
+    /// There is no event for a reading that was taken back; a sink of Observations beside it hears of it.
+    @Test func retractionsAreNoEvents() throws {
+        let folder = TemporaryFolder()
+        let file = folder.write("kymo.yaml", "sinks: [{to: events, format: events}, {to: observations}]\n")
+        let arguments = ["run", "--stdin", "--config", file, "--data", folder.file("data")] + Self.window
+        let reading = Readings.heartRate(second: 1).replacing("\"unit\"", with: "\"id\":\"s-1\",\"unit\"")
+        for line in [reading, #"{"deviceId":"watch-1","deleted":"heartRate","id":"s-1"}"#] {
+            let done = try Kymo.run(arguments, directory: folder.path, input: .bytes(Readings.ndjson([line])))
+            #expect(done.end == .exit(0), "\(done.error)")
+            #expect(try Self.events(folder, "events") == ["watch-1 2026-03-01T08:00:01Z 72"])
+        }
+        let files = Files.names(folder.file("observations"))
+        let observations = files.map { Files.text(folder.file("observations/\($0)")) }.joined()
+        #expect(observations.contains("\"status\":\"final\"") && observations.contains("\"entered-in-error\""))
+    }
+
     @Test func aServerTakesNone() throws {
         let folder = TemporaryFolder()
         let file = folder.write(

@@ -12,6 +12,20 @@ import Testing
         return run
     }
 
+    /// Windows come latest first, and the readings of each in the order of their times.
+    @Test func order() throws {
+        let run = StoredRun()
+        let lines = Readings.heartRates(180)
+        try run.run((0..<3).flatMap { lines[$0 * 60..<$0 * 60 + 60].reversed() })
+        let windows = try run.command("query").lines.map { try JSONTree(parsing: Array($0.utf8)) }
+        let minutes = ["08:02", "08:01", "08:00"].map { "2026-03-01T\($0)" }
+        #expect(windows.map { $0["effectivePeriod"]?["start"]?.text } == minutes.map { "\($0):00Z" })
+        let readings = try run.command("query", "--readings").lines.map { try JSONTree(parsing: Array($0.utf8)) }
+        let seconds = (0..<60).map { $0 < 10 ? "0\($0)" : "\($0)" }
+        let expected = minutes.flatMap { minute in seconds.map { "\(minute):\($0)" } }
+        #expect(readings.map { String($0["OccurrenceTimeUtc"]?.text?.prefix(19) ?? "") } == expected)
+    }
+
     /// The Observations are those that were written as output, byte by byte.
     @Test func observations() throws {
         let run = try filled()
