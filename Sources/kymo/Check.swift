@@ -23,8 +23,12 @@ struct Check: ParsableCommand {
             --reload asks the instance that uses the data directory whether SIGHUP would have it take over its \
             configuration as it is written now: 78 when a change needs a restart, 69 when no instance answers.
 
+            --merged prints what each mapping in use that extends another comes to, as 'kymo mappings --merged' does: \
+            on standard output, and only when there is no error.
+
             --format json prints {"findings": […], "errors": n, "warnings": n} on standard output instead; --format \
-            text is the default. (bundle and ndjson set the output's format, as in run.)
+            text is the default. (bundle and ndjson set the output's format, as in run.) With --merged, "merged" has \
+            an object for each such mapping: "mapping" and "files".
 
             With --events, the events of a file (one a line, or one JSON document) are mapped too. It exits with \
             status 65 when one is rejected and there is no error.
@@ -45,6 +49,9 @@ struct Check: ParsableCommand {
 
     @Flag(help: "Ask the running instance whether it takes over its configuration without a restart.")
     var reload = false
+
+    @Flag(help: "Print what each mapping in use that extends another comes to, when there is no error.")
+    var merged = false
 
     @Option(
         help: ArgumentHelp("Map the sample events of this file, and say which fail.", valueName: "file"),
@@ -74,7 +81,7 @@ struct Check: ParsableCommand {
         for note in machine?.notes ?? [] { StandardError.write("kymo: \(note)\n") }
         var rejected: [Diagnostic] = []
         if let settings, let set, let events { rejected = try check(events, settings, set) }
-        try write(found + rejected, asJSON: isJSON)
+        try write(found + rejected, merged ? Self.merged(settings, set, found + rejected) : nil, asJSON: isJSON)
         summarise(found + rejected, settings, set)
         if set == nil || (strict && !(found + rejected).isEmpty) { throw ExitCode(ExitStatus.config) }
         if let code = machine?.exitCode { throw ExitCode(code) }
@@ -105,9 +112,26 @@ struct Check: ParsableCommand {
         return EventCheck.summary(of: check.outcomes(of: MappingFile(name: path, bytes: bytes)))
     }
 
-    private func write(_ findings: [Diagnostic], asJSON: Bool) throws {
-        guard asJSON else { return Diagnostics.write(findings) }
-        try StandardOutput.write(FindingReport.json(findings))
+    /// The mappings in use that extend others, as they are loaded; nil when there is an error among `findings`.
+    private static func merged(
+        _ settings: PipelineSettings?, _ set: MappingSet?, _ findings: [Diagnostic]
+    ) throws -> [MergedMapping]? {
+        guard let settings, set != nil, !findings.contains(where: { $0.severity == .error }) else { return nil }
+        do throws(MappingFilesError) {
+            return try MergedMapping.extending(in: settings)
+        } catch {
+            throw StandardError.exit(error.description, code: ExitStatus.config)
+        }
+    }
+
+    private func write(_ findings: [Diagnostic], _ merged: [MergedMapping]?, asJSON: Bool) throws {
+        guard !asJSON else {
+            return try StandardOutput.write(FindingReport.json(findings, merged: merged?.map(\.named)))
+        }
+        Diagnostics.write(findings)
+        guard let merged else { return }
+        if merged.isEmpty { StandardError.write("kymo: no mapping in use extends another\n") }
+        try StandardOutput.write(Array(merged.map(\.text).joined(separator: "\n").utf8))
     }
 
     private func summarise(_ findings: [Diagnostic], _ settings: PipelineSettings?, _ set: MappingSet?) {

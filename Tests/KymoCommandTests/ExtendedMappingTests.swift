@@ -244,6 +244,66 @@ import Testing
         #expect(wrong.end == .exit(78) && wrong.error.contains("wristbnd"), "\(wrong.error)")
     }
 
+    /// `kymo check --merged` shows those in use that extend others, as `kymo mappings --merged` does: of those that are
+    /// named on the command line and in files, and each once.
+    @Test func checkShowsWhatIsInUse() throws {
+        let change = #"{"template":{"typeName":"heartRate","values":[{"valueName":"beatsPerMinute","scale":1}]}}"#
+        let mine = mapping(Self.device(change))
+        let shown = try Kymo.run(["mappings", "--merged", mine])
+        let checked = try Kymo.run(["check", "--merged", "--mapping", mine, "--mapping", "wristband"])
+        #expect(checked.end == .exit(0) && !shown.text.isEmpty, "\(checked.error)")
+        #expect(checked.text == shown.text && checked.error.contains("kymo: configuration OK"), "\(checked.error)")
+
+        folder.write("other/device.json", Self.nothing)
+        folder.write("other/fhir.json", Self.nothingOfFHIR)
+        let configuration = folder.write(
+            "kymo.yaml",
+            "mappings: ['\(mine)']\nsources:\n  - stdin: true\n  - udp: 127.0.0.1:0\n  - udp: 127.0.0.1:0\n"
+                + "    name: b\n    deviceMapping: \(folder.file("other"))/device.json\n"
+                + "    fhirMapping: \(folder.file("other"))/fhir.json\n")
+        let other = try Kymo.run(["mappings", "--merged", folder.file("other") + "/"])
+        let both = try Kymo.run(["check", "--no-environment", "--merged", "--config", configuration])
+        #expect(both.end == .exit(0) && both.text == shown.text + "\n" + other.text, "\(both.error)")
+    }
+
+    /// For programs it is a member of the one document, and there as an empty list where nothing extends anything.
+    @Test func checkShowsWhatIsInUseForPrograms() throws {
+        let mine = mapping(
+            Self.device(#"{"template":{"typeName":"heartRate","values":[{"valueName":"beatsPerMinute","scale":1}]}}"#))
+        func merged(_ arguments: [String]) throws -> [[String: Any]]? {
+            let done = try Kymo.run(["check", "--format", "json"] + arguments)
+            #expect(done.end == .exit(0), "\(done.error)")
+            let all = try JSONSerialization.jsonObject(with: Data(done.output)) as? [String: Any]
+            #expect(all?["findings"] != nil && all?["errors"] as? Int == 0, "\(done.text)")
+            return all?["merged"] as? [[String: Any]]
+        }
+        let shown = try Kymo.run(["mappings", "--merged", mine, "--format", "json"])
+        let alone = try JSONSerialization.jsonObject(with: Data(shown.output)) as? NSDictionary
+        let found = try #require(try merged(["--merged", "wristband", mine]))
+        #expect(found.compactMap { $0["mapping"] as? String } == [mine])
+        #expect(try found.first.map { $0["files"] as? NSArray } == #require(alone)["files"] as? NSArray)
+        #expect(try merged(["--merged", "wristband"])?.isEmpty == true)
+        #expect(try merged([mine]) == nil, "it was not asked for")
+    }
+
+    /// Where there is an error nothing is shown, and where nothing extends another it is said.
+    @Test func checkShowsNothingBesideAnError() throws {
+        let wrong = mapping(
+            Self.device(#"{"template":{"typeName":"heartRate","timestampExpression":"$.endDate"}}"#))
+        let text = try Kymo.run(["check", "--merged", wrong])
+        #expect(text.end == .exit(78) && text.output.isEmpty, "\(text.text)")
+        let json = try Kymo.run(["check", "--merged", "--format", "json", wrong])
+        #expect(json.end == .exit(78) && !json.text.contains("\"merged\""), "\(json.text)")
+        // The mapping is good, and what was to be mapped by it is not.
+        let good = mapping()
+        folder.write("events.ndjson", "{\"what\": 1}\n")
+        let rejected = try Kymo.run(["check", "--merged", "--events", folder.file("events.ndjson"), good])
+        #expect(rejected.end == .exit(65) && rejected.output.isEmpty, "\(rejected.error)")
+        let none = try Kymo.run(["check", "--merged", "wristband"])
+        #expect(none.end == .exit(0) && none.output.isEmpty, "\(none.text)")
+        #expect(none.error.contains("kymo: no mapping in use extends another\n"), "\(none.error)")
+    }
+
     /// A template of a type that no device template gives, and that is called much like one that there is, was to
     /// change that one. Of another type it is one of one's own, for which some device template is still to come.
     @Test(arguments: [("hartRate", true), ("sleepiness", false)])

@@ -26,7 +26,7 @@ import Testing
                 "--no-watch", "--lanes", "--shards", "--processors",
             ]
         ),
-        ("check", ["--config", "file:line:column", "78", "--strict", "--events", "--format json"]),
+        ("check", ["--config", "file:line:column", "78", "--strict", "--events", "--merged", "--format json"]),
         ("config", ["print", "example", "schema"]),
         ("test", ["--update", "examples/<name>.in.json", "65"]),
         ("map", ["--mapping", "--explain", "--default-device", "standard input"]),

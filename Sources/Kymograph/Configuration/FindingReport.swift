@@ -4,8 +4,9 @@ package import KymographTemplates
 /// Findings of a check as a document for machines.
 package enum FindingReport {
     /// `{"findings": [{"severity", "file", "line", "column", "message", "advice", "code", "template"}, …], "errors": n,
-    /// "warnings": n}`, with layout. Members of a finding that say nothing (advice, code, template) are left out.
-    package static func json(_ findings: [Diagnostic]) -> [UInt8] {
+    /// "warnings": n}`, with layout. Members of a finding that say nothing (advice, code, template) are left out. The
+    /// member `merged` has the documents `merged`, which are JSON; it is left out where that is nil.
+    package static func json(_ findings: [Diagnostic], merged: [String]? = nil) -> [UInt8] {
         var writer = ByteWriter()
         writer.append("{\"findings\":[")
         for (index, finding) in findings.enumerated() {
@@ -18,6 +19,7 @@ package enum FindingReport {
         writer.append(Array("\(errors)".utf8))
         writer.append(",\"warnings\":")
         writer.append(Array("\(findings.count - errors)".utf8))
+        if let merged { writer.append(Array(",\"merged\":[\(merged.joined(separator: ","))]".utf8)) }
         writer.append("}")
         return PrettyJSON.format(writer.view.array)
     }

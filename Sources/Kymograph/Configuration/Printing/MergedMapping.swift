@@ -3,6 +3,8 @@ package import KymographTemplates
 
 /// A mapping as it is loaded, with what it extends, and where what differs from that comes from.
 package struct MergedMapping: Sendable {
+    /// What messages call the mapping.
+    private let name: String
     /// The device templates and the FHIR templates; both are there when nothing is wrong.
     private let files: [MergedFile]
     /// Errors and warnings of loading it.
@@ -18,18 +20,43 @@ package struct MergedMapping: Sendable {
         let loaded = MappingSelection.load([files], compatibility: .none)
         diagnostics = loaded.diagnostics
         isGood = loaded.set != nil
+        self.name = name
+        self.files = Self.merged(files)
+    }
+
+    /// The mapping of `reference`, which was found good when it was loaded.
+    ///
+    /// - Throws: ``MappingFilesError`` when it cannot be read any more.
+    private init(_ reference: MappingReference) throws(MappingFilesError) {
+        (name, diagnostics, isGood) = (reference.name, [], true)
+        files = Self.merged(try reference.files(withExamples: false))
+    }
+
+    /// Of the mappings that sources of `settings` use, those that extend others: in the order in which they are named,
+    /// each once. For settings whose mappings have been checked and are good.
+    ///
+    /// - Throws: ``MappingFilesError`` when one cannot be read any more.
+    package static func extending(in settings: PipelineSettings) throws(MappingFilesError) -> [MergedMapping] {
+        var seen: Set<MappingReference> = []
+        var found: [MergedMapping] = []
+        let references = settings.listeningSources.flatMap { settings.references(of: $0) }
+        for reference in references where seen.insert(reference).inserted {
+            let mapping = try MergedMapping(reference)
+            if mapping.files.contains(where: { $0.base != nil }) { found.append(mapping) }
+        }
+        return found
+    }
+
+    private static func merged(_ files: MappingFiles) -> [MergedFile] {
         let mapping = MappingSelection.named(files)
         // What is wrong was found when it was loaded.
-        var log = DiagnosticLog(file: name)
+        var log = DiagnosticLog(file: files.name)
         let parts: [(file: MappingFile?, kind: MappingExtension.Kind)] = [
             (mapping.device, .device), (mapping.fhir, .fhir),
         ]
-        var merged: [MergedFile] = []
-        for part in parts {
-            guard let file = part.file else { continue }
-            if let one = MergedFile(file, part.kind, mapping.extensible, log: &log) { merged.append(one) }
+        return parts.compactMap { part in
+            part.file.flatMap { MergedFile($0, part.kind, mapping.extensible, log: &log) }
         }
-        self.files = merged
     }
 
     /// Both files for people: JSON with a comment at each member that is not the other mapping's. Mappings may have
@@ -40,8 +67,13 @@ package struct MergedMapping: Sendable {
     /// "column", "was": {"line", "column"}}], "merged"}]}`, with layout. `extends` and `from` are absent where a file
     /// extends nothing, and `was` of what is added.
     package var json: [UInt8] {
-        PrettyJSON.format(Array("{\"files\":[\(files.map(Self.object).joined(separator: ","))]}".utf8))
+        PrettyJSON.format(Array("{\(filesMember)}".utf8))
     }
+
+    /// The same with the mapping's name, `{"mapping", "files"}`, to stand in another document.
+    package var named: String { "{\"mapping\":\(JSONText.quoted(name)),\(filesMember)}" }
+
+    private var filesMember: String { "\"files\":[\(files.map(Self.object).joined(separator: ","))]" }
 
     private static func object(_ file: MergedFile) -> String {
         var members = ["\"file\":\(JSONText.quoted(file.name))"]
