@@ -17,6 +17,8 @@ struct Query: ParsableCommand {
             When there are more than --limit windows, standard error names the --cursor to go on with. Windows that \
             come in meanwhile do not change what is behind a cursor.
 
+            With --id, it says which ids no window has, and exits with status 65.
+
             Example: kymo query --data /var/lib/kymo --device watch-1 --from 2026-03-01T08:00:00Z --format table
             Example: kymo query --data /var/lib/kymo --patient p-1 --readings
             Example: kymo query --data /var/lib/kymo --patient p-1 --open --limit 1
@@ -83,6 +85,18 @@ struct Query: ParsableCommand {
         if windows.count > limit, let last = shown.last {
             StandardError.write("kymo: there are more windows: --cursor \(last.cursor.text)\n")
         }
+        try refuseAbsent(selected)
+    }
+
+    /// Exits with status 65 when an id is asked for that nothing has: what was found is printed by then.
+    private func refuseAbsent(_ selected: borrowing SelectedWindows) throws {
+        let names = selected.absentIDs.map { "'\(PrintableText.line($0))'" }
+        guard !names.isEmpty else { return }
+        let rest = archive.selectsWindows ? ", among the windows that the other options select" : ""
+        throw StandardError.exit(
+            "the store has no Observation with the id or identifier \(names.joined(separator: ", "))\(rest)"
+                + selected.doubts,
+            code: ExitStatus.dataError)
     }
 
     private func print(

@@ -10,13 +10,17 @@ struct SelectedWindows: ~Copyable {
 
     private let reader: StoreReader
     private let filter: ArchiveFilter
-    private let ids: [[UInt8]]
+    private let ids: [String]
+    /// Whether earlier windows were passed over: they may have ids that are not met.
+    private let isContinued: Bool
     /// Which of the ids have been met.
     private var isFound: [Bool]
     /// What finds ids; nil when none are asked for.
     private var encoder: ArchiveEncoder?
     private var cursor: ArchiveCursor?
     private var isEnded = false
+    /// Windows that were looked through for ids and are damaged.
+    private var damaged = 0
     /// The open windows, as they were when the first windows were read.
     private(set) var open: OpenSelection
 
@@ -27,7 +31,8 @@ struct SelectedWindows: ~Copyable {
         let encoder = try options.finder(reader)
         self.encoder = encoder
         open = OpenSelection(isAsked: options.open)
-        (self.reader, self.filter, self.cursor, ids) = (reader, filter, cursor, options.id.map { Array($0.utf8) })
+        (self.reader, self.filter, self.cursor, ids) = (reader, filter, cursor, options.id)
+        isContinued = cursor != nil
         isFound = options.id.map { _ in false }
     }
 
@@ -62,6 +67,20 @@ struct SelectedWindows: ~Copyable {
     /// Whether all windows were read, and an id was met in none of them.
     var lacksID: Bool { isEnded && isFound.contains(false) }
 
+    /// The ids of which it is known that no window has them: all windows were read.
+    var absentIDs: [String] {
+        guard isEnded, !isContinued else { return [] }
+        return ids.indices.filter { !isFound[$0] }.map { ids[$0] }
+    }
+
+    /// What the absence of an id may be due to, to be said behind it; empty when nothing is.
+    var doubts: String {
+        let open = open.isAsked ? "" : "; --open looks at open windows, too"
+        let isOne = damaged == 1
+        let unread = "; \(CountText.of(damaged, "window")) \(isOne ? "is" : "are") damaged and cannot be looked through"
+        return (damaged > 0 ? unread : "") + open
+    }
+
     /// Whether `observation` is one of those that are asked for.
     func isWanted(_ observation: [UInt8]) -> Bool {
         ids.isEmpty || !named(by: observation).isEmpty
@@ -74,13 +93,17 @@ struct SelectedWindows: ~Copyable {
             let value = identifier["value"]?.text
             return [value, value.map { "\(identifier["system"]?.text ?? "")|\($0)" }]
         }
-        let names = ([tree["id"]?.text] + identifiers).compactMap { $0.map { Array($0.utf8) } }
-        return ids.indices.filter { names.contains(ids[$0]) }
+        let names = ([tree["id"]?.text] + identifiers).compactMap { $0 }
+        // By their bytes: the same text may be written in several ways.
+        return ids.indices.filter { place in names.contains { $0.utf8.elementsEqual(ids[place].utf8) } }
     }
 
     private mutating func has(_ window: ArchivedWindow) -> Bool {
         guard !ids.isEmpty else { return true }
-        let observations = encoder?.observations(of: window) ?? []
+        guard let observations = encoder?.observations(of: window) else {
+            damaged += 1
+            return false
+        }
         let places = observations.flatMap { named(by: $0) }
         for place in places { isFound[place] = true }
         return !places.isEmpty

@@ -184,6 +184,13 @@ struct ArchiveOptions: ParsableArguments {
         guard !id.contains(where: \.isEmpty) else { throw ValidationError("--id must not be empty") }
     }
 
+    /// Whether anything but ``id`` says which windows are meant.
+    var selectsWindows: Bool {
+        let names = [type, span.device, span.patient, tag, source]
+        let times = [span.from, span.to, modifiedFrom, modifiedTo]
+        return names.contains { !$0.isEmpty } || times.contains { $0 != nil }
+    }
+
     /// Refuses ``id`` beside `option`, which is about whole windows.
     func refuseIDs(with option: String) throws {
         guard id.isEmpty else {

@@ -41,9 +41,15 @@ import TrialSupport
     }
 
     /// Commands that name a text which nothing has, their status and what they say.
-    private static func refusals(_ text: String) -> [(arguments: [String], status: Int32, message: String)] {
+    private static func refusals(
+        _ text: String, mapping: String
+    ) -> [(arguments: [String], status: Int32, message: String)] {
         [
             (["query", "--cursor", text], 64, "it is none that 'kymo query' has named"),
+            (
+                ["query", "--id", text, "--mapping", "reading", "--mapping", mapping], 65,
+                "the store has no Observation with the id"
+            ),
             (["pause", "--as", "type", text], 1, "there is no type or source"),
             (["resume", "--as", "source", text], 1, "there is no type or source"),
         ]
@@ -98,7 +104,7 @@ import TrialSupport
             expectClean(done, arguments, mayBeSilent: true)
             #expect([.exit(0), .exit(65)].contains(done.end), "\(arguments): \(done.end) \(done.error)")
         }
-        for (arguments, status, message) in Self.refusals(scene.argument) {
+        for (arguments, status, message) in Self.refusals(scene.argument, mapping: scene.folder.file("mine")) {
             let done = try scene.command(arguments)
             expectClean(done, arguments)
             #expect(done.end == .exit(status) && done.error.contains(message), "\(arguments): \(done.error)")

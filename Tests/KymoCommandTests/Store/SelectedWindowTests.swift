@@ -56,7 +56,12 @@ import Testing
             #expect(try lines(run, "--id", name) == [all[7]])
         }
         for name in [id.uppercased(), String(id.dropLast()), "urn:other|\(value)", "|", " ", "watch-1"] {
-            #expect(try lines(run, "--id", name).isEmpty)
+            let absent = try Kymo.run(["query", "--data", run.data, "--id", name])
+            #expect(absent.end == .exit(65) && absent.output.isEmpty)
+            let message =
+                "kymo: the store has no Observation with the id or identifier '\(name)'; --open looks at open windows, "
+                + "too\n"
+            #expect(absent.error == message)
         }
         let other = try #require(try JSONTree(parsing: Array(all[19].utf8))["id"]?.text)
         #expect(try lines(run, "--id", id, "--id", other) == [all[7], all[19]])
@@ -64,6 +69,40 @@ import Testing
         let cursor = try #require(first.error.firstMatch(of: /--cursor (\S+)/)?.output.1)
         #expect(try first.lines == [all[7]] && lines(run, "--id", other, "--cursor", String(cursor)) == [all[19]])
         #expect(try run.command("export", "--id", id).lines == [all[7]])
+    }
+
+    /// Ids that nothing has are named, beside what was found; the texts write no line and command no terminal.
+    @Test func idsThatNothingHas() throws {
+        let run = StoredRun()
+        try run.run(Readings.heartRates(180))
+        let all = try lines(run)
+        let id = try #require(try JSONTree(parsing: Array(all[1].utf8))["id"]?.text)
+        let hostile = "x\n\u{1B}[2Jy"
+        let both = try Kymo.run(["query", "--data", run.data, "--id", hostile, "--id", id, "--id", "z", "--open"])
+        #expect(both.end == .exit(65) && both.lines == [all[1]], "\(both.error)")
+        let message = "kymo: the store has no Observation with the id or identifier 'x\\u000a\\u001b[2Jy', 'z'\n"
+        #expect(both.error == message)
+        // What is there, and not among what else is asked for.
+        for option in [["--device", "watch-9"], ["--from", "2026-03-02T00:00:00Z"], ["--type", "heartRate"]] {
+            let done = try Kymo.run(["query", "--data", run.data, "--open", "--id", id] + option)
+            let isThere = option[0] == "--type"
+            #expect(done.end == .exit(isThere ? 0 : 65) && done.lines == (isThere ? [all[1]] : []), "\(done.error)")
+            #expect(
+                done.error.contains("'\(id)', among the windows that the other options select\n") == !isThere,
+                "\(done.error)")
+        }
+        let raw = try Kymo.run(["query", "--data", run.data, "--raw", "--id", "z"])
+        #expect(raw.end == .exit(65) && raw.error.contains("with the id or identifier 'z'"), "\(raw.error)")
+        // What is behind a limit may have it, and so may what was before a cursor.
+        let first = try Kymo.run(["query", "--data", run.data, "--limit", "1"])
+        let cursor = try #require(first.error.firstMatch(of: /--cursor (\S+)/)?.output.1)
+        let ids = try all.map { try #require(try JSONTree(parsing: Array($0.utf8))["id"]?.text) }
+        #expect(ids.count == 3)
+        let many = (ids + ["z"]).flatMap { ["--id", $0] } + ["--limit", "1"]
+        for part in [["--id", ids[0], "--cursor", String(cursor)], many] {
+            let done = try Kymo.run(["query", "--data", run.data] + part)
+            #expect(done.end == .exit(0) && !done.error.contains("has no Observation"), "\(part): \(done.error)")
+        }
     }
 
     /// Of an Observation with this id, its own template is enough, and so it is for its payload. What is not found may
@@ -97,7 +136,7 @@ import Testing
             #expect(done.lines.count == (lost.contains(id) ? 1 : 0), "\(done.text)")
         }
         let ofType = try query(["--id", "x", "--type", "pulse"])
-        #expect(ofType.end == .exit(0) && ofType.lines.isEmpty, "\(ofType.error)")
+        #expect(ofType.end == .exit(65) && ofType.lines.isEmpty, "\(ofType.error)")
     }
 
     /// An id that is none would show everything, and what is about whole windows more than the Observation.
