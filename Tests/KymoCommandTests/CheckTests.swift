@@ -54,6 +54,31 @@ import Testing
         }
     }
 
+    /// So do sources of rules, for readings and for resources, which are named by their names alone.
+    @Test func sourcesThatThereAreNotWarn() throws {
+        let folder = TemporaryFolder()
+        folder.write(
+            "rules.yaml",
+            "rules:\n  - {name: a, then: drop, sources: [wrad-3, \"ward-*\"]}\n"
+                + "  - {name: b, then: drop, sources: [\"stdin\", other]}\n"
+                + "resources:\n  - {name: c, then: veto, sources: [ward3]}\n"
+                + "  - {name: d, then: veto, sources: [ward-3, \"unix *\"]}\n")
+        folder.write(
+            "kymo.yaml",
+            "rules: rules.yaml\nsinks: [{to: out, name: hospital}]\nsources:\n  - stdin: true\n"
+                + "  - {udp: 127.0.0.1:0, name: ward-3}\n")
+        let done = try Kymo.run(["check", "--config", "kymo.yaml"], directory: folder.path)
+        #expect(done.end == .exit(0) && done.error.contains("; 4 warnings\n"), "\(done.error)")
+        for message in [
+            "rule a: there is no source 'wrad-3'; did you mean 'ward-3'?",
+            "rule b: there is no source 'other'; look into the list of sources",
+            "rule c: there is no source 'ward3'; did you mean 'ward-3'?",
+            "rule d: there is no source 'unix *'; look into the list of sources",
+        ] {
+            #expect(done.error.contains("kymo.yaml:1:1: warning: " + message), "\(done.error)")
+        }
+    }
+
     @Test(arguments: [
         ("window: 5", "1:9"), ("windw: 5m", "1:1"), ("lanes: 0\n", "1:8"), ("output:\n  format: bundel\n", "2:11"),
         ("window: [5m", "1:12"), ("output:\n  maxBytes: 1MB\n", "2:13"), ("ringSlots: 1000\n", "1:12"),

@@ -69,7 +69,8 @@ extension PipelineSettings {
         return tags + tags.compactMap { tag in tag.firstIndex(of: "|").map { String(tag[tag.index(after: $0)...]) } }
     }
 
-    /// Names in rules that no mapping of `set` has, in sentences. A reload may bring them.
+    /// Names in rules that no mapping of `set` has, and of sinks and sources that there are not, in sentences. A reload
+    /// may bring them.
     func strayRules(_ set: MappingSet) -> [String] {
         ruleList.readings.flatMap { strays($0, set.types) } + ruleList.resources.flatMap { strays($0, set) }
     }
@@ -79,7 +80,7 @@ extension PipelineSettings {
             PipelineSettings.stray([$0], among: types.map(\.name), "type", "rule", rule.name)
         }
         let names = [rule.value].compactMap { $0 } + rule.changes.map(\.name)
-        return found
+        return found + straySources(rule.sources, of: rule.name, among: [])
             + names.filter { name in !types.contains { $0.valueSlot(name) != nil } }.flatMap {
                 PipelineSettings.stray([$0], among: types.flatMap(\.valueNames), "value", "rule", rule.name)
             }
@@ -92,8 +93,17 @@ extension PipelineSettings {
         let sinks = rule.sinks.flatMap {
             PipelineSettings.stray([$0], among: outgoingSinks.map(\.name), "sink", "rule", rule.name)
         }
-        guard rule.action == .patch else { return types + sinks }
-        return types + sinks + unpatched(rule, set)
+        let sources = straySources(rule.sources, of: rule.name, among: knownSources.map(\.name))
+        guard rule.action == .patch else { return types + sinks + sources }
+        return types + sinks + sources + unpatched(rule, set)
+    }
+
+    /// Those of `patterns` that mean none of the sources, nor of the `others`. A replay has only the sources of what it
+    /// replays, and says nothing.
+    private func straySources(_ patterns: [String], of rule: String, among others: [String]) -> [String] {
+        guard !isReplay else { return [] }
+        let names = listeningSources.map(\.name) + others
+        return PipelineSettings.stray(patterns, among: names, "source", "rule", rule)
     }
 
     /// Types that a patch names and cannot be made of.

@@ -147,7 +147,8 @@ extension PipelineSettings {
             + "that windows can tell apart: use another data directory, or fewer sources"
     }
 
-    /// Patterns of types, tags and values that no mapping of `set` has, and of sinks that there are not, in sentences.
+    /// Patterns of types, tags and values that no mapping of `set` has, and of sinks and sources that there are not, in
+    /// sentences.
     /// A reload may bring them. Until then a rule or filter with such a pattern lets pass what it was to hold up.
     package func strayPatterns(_ set: MappingSet) -> [String] {
         let types = set.types.map(\.name)
@@ -167,10 +168,11 @@ extension PipelineSettings {
             let pattern = NamePattern(text)
             return !names.contains { pattern.matches($0.utf8) }
         }.map { text in
-            let isSink = noun == "sink"
+            let isListed = ["sink", "source"].contains(noun)
             let advice = NearestName.advice(
-                for: text, among: names, otherwise: "look into the \(isSink ? "list of sinks" : "mappings")")
-            return "\(owner) \(name): \(isSink ? "there is no sink" : "no mapping has a \(noun)") '\(text)'; \(advice)"
+                for: text, among: names, otherwise: "look into the \(isListed ? "list of \(noun)s" : "mappings")")
+            return "\(owner) \(name): \(isListed ? "there is no \(noun)" : "no mapping has a \(noun)") '\(text)'; "
+                + advice
         }
     }
 

@@ -93,6 +93,8 @@ package struct PipelineSettings: Sendable {
     package var lineBytes = 1 << 20
     /// Whether frames that never came are noticed; those that are mapped again have been noticed once.
     var noticesMissingFrames = true
+    /// Whether dead letters are mapped again, and nothing else: the sources are those of letters.
+    var isReplay = false
     /// Payloads that come a second time.
     let returning = ReturningLetters()
     /// Threads that receive and map; 0 for as many as suit the machine.

@@ -20,6 +20,7 @@ package enum LetterReplay {
         defer { for file in files { close(file) } }
         replay.sources = []
         replay.noticesMissingFrames = false
+        replay.isReplay = true
         let reader = try StoreReader(directory: directory)
         let timezones = try reader.timezones()
         let trial = try LetterTrial(settings, reader)

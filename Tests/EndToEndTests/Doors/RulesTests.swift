@@ -109,6 +109,25 @@ import Testing
         #expect(balance.received == 4 && balance.accepted == 1 && balance.rejected == 3 && balance.isClosed)
     }
 
+    /// The start tells sources that there are not; a replay, which has only those of its letters, does not.
+    @Test func aReplayTellsNothingOfSources() throws {
+        let text = """
+            rules:
+              - {name: slow, then: reject, sources: [stdin], below: 20}
+              - {name: far, then: drop, sources: [ward-3], below: 1}
+
+            """
+        let common = ["--rules", rules(text), "--data", folder.file("data"), "--out", folder.file("out")]
+        let lines = [line("watch-1", second: 0, value: 5), line("watch-1", second: 1)]
+        let done = try Kymo.run(["run", "--stdin"] + common, input: .bytes(Readings.ndjson(lines)))
+        #expect(done.end == .exit(0) && done.error.contains("rejectedByRule 1"), "\(done.error)")
+        #expect(done.error.contains("rule far: there is no source 'ward-3'; "), "\(done.error)")
+        #expect(!done.error.contains("there is no source 'stdin'"), "\(done.error)")
+        _ = rules(text.replacing("below: 20", with: "below: 4"))
+        let taken = try Kymo.run(["dead", "replay", "--all"] + common)
+        #expect(taken.end == .exit(0) && !taken.error.contains("there is no source"), "\(taken.error)")
+    }
+
     @Test(arguments: [
         ("rules:\n  - {then: drop}\n", "2:5: rules[0]: it has no name"),
         ("rules:\n  - {name: a b, then: drop}\n", "2:12: rules[0].name: this is no name of a rule"),

@@ -44,6 +44,27 @@ import Testing
         #expect(sources.contains { $0.name == "s1" && $0.number != number })
     }
 
+    /// A rule for resources may be about such a source, and one for readings is about none any more: only that is told.
+    @Test func whichSourcesOfRulesThereAreNot() throws {
+        var settings = PipelineSettings()
+        settings.sources = Self.sources(0..<2)
+        do {
+            let store = try Store(path: scratch.path)
+            defer { store.close() }
+            _ = try PipelineOpening.numbered(settings, store)
+        }
+        let store = try Store(path: scratch.path)
+        defer { store.close() }
+        settings.sources = Self.sources(1..<2)
+        let reading = "rules:\n  - {name: one, then: drop, sources: [s0, s1]}\n"
+        settings.rules = try RulesFile.open(write(reading + Self.veto(of: "s0, s1, s9")))
+        let set = try #require(ConfigurationLoader.checkMappings(settings).set)
+        let found = try PipelineOpening.numbered(settings, store).strayPatterns(set)
+        #expect(found.count == 2, "\(found)")
+        #expect(found.first?.hasPrefix("rule one: there is no source 's0'; ") == true, "\(found)")
+        #expect(found.last?.hasPrefix("rule none: there is no source 's9'; ") == true, "\(found)")
+    }
+
     /// Windows do not tell sources apart that are beyond those with a number: no rule is about one of them.
     @Test func sourcesWithoutANumber() throws {
         var settings = PipelineSettings()
