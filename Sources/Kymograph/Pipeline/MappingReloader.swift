@@ -144,18 +144,23 @@ final class MappingReloader: Sendable {
                 // Settings that are refused keep no mapping waiting that somebody has saved.
                 if !isTaken, !tickets.isEmpty { isTaken = reload("console", settings.current) }
                 rereadLists()
+                tellStrayPatterns()
                 for ticket in tickets { ticket.settle(isTaken: isTaken) }
             case .mappings(let cause):
                 let tickets = takeTickets()
                 watch?.noteReading()
                 let isTaken = reload(cause, settings.current)
+                if isTaken { tellStrayPatterns() }
                 for ticket in tickets { ticket.settle(isTaken: isTaken) }
             case .none:
-                lookAtLists()
+                let former = counts.succeeded
+                let hasNewRules = lookAtLists()
                 if watchesConfiguration { lookAtConfiguration(&watch, &configuration) }
-                guard watchesMappings, let path = watch?.settledChange() else { continue }
-                watch?.noteReading()
-                reload("\(path) has changed", settings.current)
+                if watchesMappings, let path = watch?.settledChange() {
+                    watch?.noteReading()
+                    reload("\(path) has changed", settings.current)
+                }
+                if hasNewRules || counts.succeeded != former { tellStrayPatterns() }
             }
         }
     }
@@ -166,10 +171,19 @@ final class MappingReloader: Sendable {
         if let rules = current.rules { notes(rules.reread { current.unknownSource(of: $0.resources) }) }
     }
 
-    private func lookAtLists() {
+    /// Takes over what has changed; whether there are other rules now.
+    private func lookAtLists() -> Bool {
         let current = settings.current
         if let note = current.patients.book?.look(current.patientPolicy) { notes(note) }
-        if let note = current.rules?.look(refusing: { current.unknownSource(of: $0.resources) }) { notes(note) }
+        guard let rules = current.rules else { return false }
+        let former = rules.generation
+        if let note = rules.look(refusing: { current.unknownSource(of: $0.resources) }) { notes(note) }
+        return rules.generation != former
+    }
+
+    /// Tells which patterns of what is in use now mean nothing, as the start does.
+    private func tellStrayPatterns() {
+        for note in settings.current.strayPatterns(mappings.current) { notes(.warning(note)) }
     }
 
     /// Takes over the settings when their files have changed and look complete.

@@ -1,4 +1,5 @@
 import CommandSupport
+import Glibc
 import KymographTestKit
 import Testing
 
@@ -107,6 +108,32 @@ import Testing
         #expect(try door.admin.value("kymo_rule_readings_total{rule=\"all\"}") == 1)
         let balance = try door.balance()
         #expect(balance.received == 4 && balance.accepted == 1 && balance.rejected == 3 && balance.isClosed)
+    }
+
+    /// What rules name that is not there is told at the start, when the file has changed, and on SIGHUP; of rules that
+    /// name nothing else than there is, nothing is told.
+    @Test func aReloadTellsWhatMeansNothing() throws {
+        let file = rules("rules:\n  - {name: one, then: drop, sources: [wrad-3]}\n")
+        let configuration = folder.write(
+            "kymo.yaml", "rules: \(file)\nsources: [{udp: 127.0.0.1:0, name: ward-3}]\n")
+        let run = try Kymo.start(["run", "--config", configuration, "--out", folder.file("out")])
+        func told(_ text: String) -> Int { run.errorText.split(separator: "\n").count { $0.contains(text) } }
+        try run.waitForError("rule one: there is no source 'wrad-3'; did you mean 'ward-3'?")
+        _ = try run.addresses()
+        _ = rules("rules:\n  - {name: two, then: drop, types: [hartRate]}\n")
+        try run.waitForError("rule two: no mapping has a type 'hartRate'; did you mean 'heartRate'?")
+        run.signal(SIGHUP)
+        try Waiting.until("the second warning in: \(run.errorText)") { told("rule two: no mapping") == 2 }
+        _ = rules("rules:\n  - {name: three, then: drop, types: [heartRate], sources: [\"ward-*\"]}\n")
+        try Waiting.until("the third list in: \(run.errorText)") { told("were read again: there are 1") == 3 }
+        // Orders are carried out one after the other: what is told of the first is there before the second is.
+        for number in 2...3 {
+            run.signal(SIGHUP)
+            try Waiting.until("SIGHUP in: \(run.errorText)") { told("SIGHUP: loaded the mappings") == number }
+        }
+        let done = try run.terminate()
+        #expect(done.end == .exit(0), "\(done.error)")
+        #expect(told("rule one: ") == 1 && told("rule two: ") == 2 && told("rule three: ") == 0, "\(done.error)")
     }
 
     /// The start tells sources that there are not; a replay, which has only those of its letters, does not.
