@@ -1,4 +1,5 @@
 import Kymograph
+import KymographCore
 
 /// What a command writes to the audit trail of the data directory that it reads.
 enum AuditNote {

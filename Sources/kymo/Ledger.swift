@@ -106,10 +106,11 @@ struct Ledger: ParsableCommand {
         for difference in result.differences { StandardError.write("kymo: \(difference)\n") }
         guard result.differences.isEmpty else {
             throw StandardError.exit(
-                "the ledger differs from what is kept in \(result.differences.count) places",
+                "the ledger differs from what is kept in \(CountText.of(result.differences.count, "place"))",
                 code: ExitStatus.dataError)
         }
-        StandardError.write("kymo: verified \(result.windows) windows with \(result.readings) readings\n")
+        let windows = CountText.of(result.windows, "window")
+        StandardError.write("kymo: verified \(windows) with \(CountText.of(result.readings, "reading"))\n")
     }
 }
 
@@ -173,7 +174,7 @@ enum LedgerText {
     private static func text(_ window: LedgerReport.Window) -> String {
         var text = "window \(window.start) \(window.device) \(window.type): readings \(window.readings)"
         text += " (\(counts(window.sources)))" + counts(window.merged, window.duplicate, window.conflict)
-        text += ", written \(window.revision) times"
+        text += ", written \(CountText.of(window.revision, "time"))"
         let sinks =
             window.delivered.sorted { $0.key < $1.key }.map { "\($0.key) \($0.value ? "has it" : "waits")" }
             + window.givenUp.map { "\($0) was ended without it" }

@@ -1,4 +1,5 @@
 import Kymograph
+import KymographCore
 
 /// The letters that are replayed, by what becomes of them.
 struct LetterBatch {
@@ -99,13 +100,17 @@ struct LetterBatch {
         if let failure { reasons.append(failure) }
         if !parts.isEmpty {
             reasons.append(
-                "\(parts.count) letters hold only a part of what came, and were left: "
+                "\(CountText.of(parts.count, one: "letter holds", many: "letters hold")) only a part of what came, and "
+                    + "\(parts.count == 1 ? "was" : "were") left: "
                     + "\(LetterBatch.names(parts)); --parts replays them as if it were all")
         }
         if others > 0 {
             reasons.append(
-                "\(others) letters cannot be replayed: they are damaged, or measurements that a window holds or that "
-                    + "an earlier version of kymo kept")
+                others == 1
+                    ? "1 letter cannot be replayed: it is damaged, or a measurement that a window holds or that an "
+                        + "earlier version of kymo kept"
+                    : "\(others) letters cannot be replayed: they are damaged, or measurements that a window holds or "
+                        + "that an earlier version of kymo kept")
         }
         guard reasons.isEmpty else {
             throw StandardError.exit(reasons.joined(separator: "; "), code: ExitStatus.dataError)

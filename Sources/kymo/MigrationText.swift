@@ -10,7 +10,8 @@ enum MigrationText {
             let languages = template.languages.joined(separator: " and ")
             lines.append("line \(template.line): \(template.type), \(template.kind), \(languages)")
         }
-        lines += ["", "\(report.findings.count) findings by our rules" + (report.findings.isEmpty ? "" : ":")]
+        let findings = CountText.of(report.findings.count, "finding")
+        lines += ["", "\(findings) by our rules" + (report.findings.isEmpty ? "" : ":")]
         lines += report.findings.map { "  \($0.fullText)" }
         if !report.compatibleFindings.isEmpty {
             lines.append("with --compatibility iomt-fhir also:")

@@ -1,6 +1,7 @@
 import ArgumentParser
 import FoundationEssentials
 import Kymograph
+import KymographCore
 
 /// `kymo dictionary`: a zstd dictionary for small output.
 struct TrainDictionary: ParsableCommand {

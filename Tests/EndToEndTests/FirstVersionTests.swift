@@ -65,7 +65,7 @@ struct FirstVersionTests {
         #expect(try await observations(server) == ["final 1"])
         let ledger = try command(folder, "ledger")
         #expect(ledger.end == .exit(65), "\(ledger.text)")
-        #expect(ledger.text.contains("lacks the latest version of 1 resources"), "\(ledger.text)")
+        #expect(ledger.text.contains("lacks the latest version of 1 resource,"), "\(ledger.text)")
     }
 
     /// What came late is not on the server: the receipt of the bundle was taken for its delivery. The second device's
@@ -83,12 +83,12 @@ struct FirstVersionTests {
         #expect(try await observations(server) == ["final 10"])
         let ledger = try command(folder, "ledger", "--device", device)
         #expect(ledger.end == .exit(65), "\(ledger.text)")
-        #expect(ledger.text.contains("lacks the latest version of 1 resources"), "\(ledger.text)")
+        #expect(ledger.text.contains("lacks the latest version of 1 resource,"), "\(ledger.text)")
         #expect(ledger.text.contains("\(server.base) waits"), "\(ledger.text)")
         #expect(ledger.text.contains("\(device).heartRate"), "\(ledger.text)")
         let verified = try command(folder, "ledger", "--verify")
         #expect(verified.end == .exit(65) && verified.error.contains("lacks the latest version"), "\(verified.error)")
-        #expect(try command(folder, "status").text.contains("lacks the latest version of 1 resources"))
+        #expect(try command(folder, "status").text.contains("lacks the latest version of 1 resource,"))
         // The next version replaces what is there, and nothing is lacking any more.
         let last = Readings.heartRate(second: 30, value: 99, device: device)
         try run(folder, server, [last], write: ["KYMO_OUTPUT_WRITE": "conditional-update"])

@@ -185,7 +185,8 @@ struct RunMQTTTests {
         #expect(list.text.contains("noTemplate") && list.text.contains("its topic names the device"))
         #expect(!list.text.contains("bed7"))
         let replay = try Kymo.run(["dead", "replay", "--all", "--config", file])
-        #expect(replay.end == .exit(65) && replay.error.contains("hold only a part of what came"), "\(replay.error)")
+        let left = "1 letter holds only a part of what came, and was left"
+        #expect(replay.end == .exit(65) && replay.error.contains(left), "\(replay.error)")
     }
 
     /// What another sender's flood does to the broker's memory is its business: kymo reads no further than it can keep,

@@ -1,3 +1,5 @@
+import KymographCore
+
 /// Whether an instance works, and whether it is ready to take readings.
 struct InstanceHealth {
     /// Why it is not ready.
@@ -45,7 +47,8 @@ struct InstanceHealth {
         var text: String {
             switch self {
             case .patientMap: "the file of the patient map has errors: the former map stays in use, see the log"
-            case .paused(let count): "paused: \(count) types or sources, see 'kymo status'"
+            case .paused(let count):
+                "paused: \(CountText.of(count, one: "type or source", many: "types or sources")), see 'kymo status'"
             }
         }
     }

@@ -40,7 +40,8 @@ struct LackingResources {
         bySink.sorted { $0.key < $1.key }.map { sink, names in
             let named = names.prefix(LackingResources.mostNamed).joined(separator: ", ")
             let more = names.count - LackingResources.mostNamed
-            return "\(sink) lacks the latest version of \(names.count) resources, of which it has kept an earlier one "
+            let resources = CountText.of(names.count, "resource")
+            return "\(sink) lacks the latest version of \(resources), of which it has kept an earlier one "
                 + "(conditional-create): \(named)\(more > 0 ? " and \(more) more" : "")"
         }
     }

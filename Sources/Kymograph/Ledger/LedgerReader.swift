@@ -296,14 +296,17 @@ struct LedgerReader {
         noteLeaving()
         report.sequenceGaps = LedgerReport.DeviceGap.list(sequence.missing)
         for gap in report.sequenceGaps where gap.missing > 0 {
-            report.missing.append("\(gap.device): \(gap.missing) messages are missing by their sequence numbers")
+            let messages = CountText.of(gap.missing, one: "message is", many: "messages are")
+            report.missing.append("\(gap.device): \(messages) missing by their sequence numbers")
         }
         noteMissingFrames()
         for (sink, count) in givenUp.sorted(by: { $0.key < $1.key }) {
-            report.missing.append("\(count) windows were given up for \(sink), which was no sink any more")
+            let windows = CountText.of(count, one: "window was", many: "windows were")
+            report.missing.append("\(windows) given up for \(sink), which was no sink any more")
         }
         for (sink, count) in undelivered.sorted(by: { $0.key < $1.key }) {
-            report.missing.append("\(count) windows are not delivered to \(sink) yet")
+            let windows = CountText.of(count, one: "window is", many: "windows are")
+            report.missing.append("\(windows) not delivered to \(sink) yet")
         }
         for source in report.sources where !hasFilter || source.inWindows > 0 { noteMissing(source) }
         return report
@@ -331,7 +334,7 @@ struct LedgerReader {
             db, sql: "SELECT reason, count(*) FROM dead WHERE kind = 'entry' AND replayed IS NULL GROUP BY reason")
         let refused = ReasonCounts(Dictionary(rows.map { ($0[0] as String, $0[1] as Int) }, uniquingKeysWith: +))
         if refused.total > 0 {
-            let entries = refused.total == 1 ? "1 entry was" : "\(refused.total) entries were"
+            let entries = CountText.of(refused.total, one: "entry was", many: "entries were")
             report.missing.append("\(entries) put aside for a server (\(refused.reasons)): see 'kymo dead list'")
         }
         let waiting = try Int.fetchOne(
@@ -340,7 +343,9 @@ struct LedgerReader {
                 SELECT count(*) FROM dead WHERE kind = 'entry' AND replayed IS NOT NULL
                     AND outbox > (SELECT through FROM sink WHERE name = source)
                 """)
-        if let waiting, waiting > 0 { report.missing.append("\(waiting) entries wait to be sent again") }
+        if let waiting, waiting > 0 {
+            report.missing.append("\(CountText.of(waiting, one: "entry waits", many: "entries wait")) to be sent again")
+        }
     }
 
     /// Readings that the store had, and has no more. Whose they were is not known.
@@ -356,7 +361,10 @@ struct LedgerReader {
     private mutating func noteDamaged(_ db: Database) throws {
         let places = try String.fetchAll(db, sql: "SELECT place FROM quarantine WHERE place LIKE 'outbox %'")
         let known = places.count { $0 != StoreSalvage.lostBundles }
-        if known > 0 { report.missing.append("\(known) bundles were damaged before all sinks had them") }
+        if known > 0 {
+            let bundles = CountText.of(known, one: "bundle was", many: "bundles were")
+            report.missing.append("\(bundles) damaged before all sinks had \(known == 1 ? "it" : "them")")
+        }
         guard known < places.count else { return }
         report.missing.append("bundles that waited for sinks were lost when the store was repaired")
     }
@@ -370,13 +378,16 @@ struct LedgerReader {
             report.missingFrames.append(LedgerReport.DeviceGap(device: device, missing: count))
             report.missing.append(
                 "\(device.isEmpty ? "a device without identifier" : device): "
-                    + "\(count) frames never came, by the numbers of the bridge")
+                    + "\(CountText.of(count, "frame")) never came, by the numbers of the bridge")
         }
     }
 
     private mutating func noteMissing(_ one: LedgerReport.Series) {
         let name = "\(one.device) \(one.type)"
-        if one.open > 0 { report.missing.append("\(name): \(one.open) readings are in windows that are still open") }
+        if one.open > 0 {
+            let readings = CountText.of(one.open, one: "reading is", many: "readings are")
+            report.missing.append("\(name): \(readings) in windows that are still open")
+        }
         for (reason, count) in one.rejected.sorted(by: { $0.key < $1.key }) {
             // Neither is missing.
             if reason == Rejection.superseded.name {
@@ -384,30 +395,38 @@ struct LedgerReader {
             } else if reason == Rejection.retracted.name {
                 report.retracted += count
             } else {
-                report.missing.append("\(name): \(count) readings were rejected: \(reason)")
+                report.missing.append("\(name): \(Self.readings(count)) rejected: \(reason)")
             }
         }
         if one.dropped > 0 {
-            report.missing.append("\(name): the archive has dropped windows with \(one.dropped) readings")
+            let readings = CountText.of(one.dropped, "reading")
+            report.missing.append("\(name): the archive has dropped windows with \(readings)")
         }
     }
 
     private mutating func noteLeaving() {
         for (number, count) in leaving.sorted(by: { $0.key < $1.key }) {
             guard let one = series[number] else { continue }
-            report.missing.append(
-                "\(one.device) \(one.type): \(count) readings have left windows that are still open")
+            let readings = CountText.of(count, one: "reading has", many: "readings have")
+            report.missing.append("\(one.device) \(one.type): \(readings) left windows that are still open")
         }
     }
 
     private mutating func noteMissing(_ source: LedgerReport.Source) {
         for (reason, count) in source.rejected.sorted(by: { $0.key < $1.key }) {
+            let device = count == 1 ? "its device" : "their device"
             report.missing.append(
-                "\(source.name): \(count) readings were rejected before their device was known: \(reason)")
+                "\(source.name): \(Self.readings(count)) rejected before \(device) was known: \(reason)")
         }
         if source.kernelDropped > 0 {
-            report.missing.append("\(source.name): the kernel dropped \(source.kernelDropped) datagrams")
+            let datagrams = CountText.of(source.kernelDropped, "datagram")
+            report.missing.append("\(source.name): the kernel dropped \(datagrams)")
         }
+    }
+
+    /// What was done to so many readings: `1 reading was`.
+    private static func readings(_ count: Int) -> String {
+        CountText.of(count, one: "reading was", many: "readings were")
     }
 
     private mutating func noteInterruptions(_ db: Database, isRunning: Bool) throws {
@@ -416,9 +435,10 @@ struct LedgerReader {
         let runs = try InterruptedRuns(db, isRunning: isRunning)
         if let last = runs.began.last {
             report.missing.append(
-                "\(lost) readings were on their way when a run was killed, which had begun at \(last.text)")
+                "\(Self.readings(lost)) on \(lost == 1 ? "its" : "their") way when a run was killed, which had begun "
+                    + "at \(last.text)")
         } else if !isRunning {
-            report.missing.append("\(lost) readings are unaccounted for")
+            report.missing.append("\(CountText.of(lost, one: "reading is", many: "readings are")) unaccounted for")
         }
     }
 }

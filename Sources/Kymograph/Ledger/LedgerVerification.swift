@@ -62,7 +62,7 @@ package struct LedgerVerification: Sendable {
         let count = bySource.values.reduce(0, +)
         readings += count
         if count != window.readings {
-            differences.append("\(name) has \(count) readings, and the store counts \(window.readings)")
+            differences.append("\(name) has \(CountText.of(count, "reading")), and the store counts \(window.readings)")
         }
         let counted = Dictionary(window.sources.map { ($0.source, $0.count) }) { $0 + $1 }
         if counted != bySource { differences.append("\(name): the counts by source are not those of its readings") }
@@ -90,18 +90,20 @@ package struct LedgerVerification: Sendable {
         }
         if let stored = totals.stored { check(stored, totals) }
         let negative = try Int.fetchOne(db, sql: "SELECT count(*) FROM tally WHERE count < 0") ?? 0
-        if negative > 0 { differences.append("\(negative) counts are below zero") }
+        guard negative > 0 else { return }
+        differences.append("\(CountText.of(negative, one: "count is", many: "counts are")) below zero")
     }
 
     /// What the store says that it has taken, against what it holds.
     private mutating func check(_ stored: StoreCounts, _ totals: LedgerTotals) {
         if totals.balance.accountedFor > stored.kept {
-            differences.append(
-                "the store has \(totals.balance.accountedFor) readings, and has taken \(stored.kept) of them")
+            let readings = CountText.of(totals.balance.accountedFor, "reading")
+            differences.append("the store has \(readings), and has taken \(stored.kept)")
         }
         if totals.counted != stored.received {
+            let readings = CountText.of(totals.counted, "reading")
             differences.append(
-                "the counts of the sources give \(totals.counted) readings, and \(stored.received) were received")
+                "the counts of the sources give \(readings), and the store has received \(stored.received)")
         }
     }
 

@@ -13,8 +13,9 @@ extension Store {
     /// of their bytes stays in the database. Who reads the journal tells of it.
     func quarantine(_ numbers: [Int64], of place: DamagedPlace) {
         if place == .outbox {
-            watch.note(
-                .error("\(numbers.count) bundles of the outbox are damaged and were put into quarantine"))
+            let isOne = numbers.count == 1
+            let damaged = isOne ? "is damaged and was put" : "are damaged and were put"
+            watch.note(.error("\(CountText.of(numbers.count, "bundle")) of the outbox \(damaged) into quarantine"))
         }
         queue.add { $0.damaged[place, default: []] += numbers }
     }

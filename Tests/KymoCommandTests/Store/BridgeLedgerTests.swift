@@ -98,7 +98,7 @@ import Testing
         let second = try run.run([record(5, 4), record(6, 5), record(7, 6), record(9, 7)], mapping)
         #expect(second.balance?.duplicate == 3 && second.balance?.accepted == 1, "\(second.error)")
         let rest = try run.command("ledger", "--device", "meter")
-        #expect(rest.text.contains("meter: 1 messages are missing by their sequence numbers"), "\(rest.text)")
+        #expect(rest.text.contains("meter: 1 message is missing by their sequence numbers"), "\(rest.text)")
         let series = try run.json("ledger", "--format", "json")["series"]?.elements ?? []
         #expect(series.compactMap { $0["duplicate"]?.integer }.reduce(0, +) == 3)
     }

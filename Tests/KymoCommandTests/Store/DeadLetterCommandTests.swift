@@ -178,7 +178,7 @@ import Testing
         #expect(try run.value("SELECT outbox.body = dead.body FROM outbox, dead") == 1)
         #expect(try run.command("dead", "list").lines.count == 1)
         let waiting = try run.command("ledger", "--device", "watch-1")
-        #expect(waiting.end == .exit(65) && waiting.text.contains("1 entries wait to be sent again"), "\(waiting.text)")
+        #expect(waiting.end == .exit(65) && waiting.text.contains("1 entry waits to be sent again"), "\(waiting.text)")
         try run.change("UPDATE sink SET through = (SELECT max(number) FROM outbox)")
         #expect(try run.command("ledger", "--device", "watch-1").end == .exit(0))
     }
@@ -213,7 +213,7 @@ import Testing
         let file = run.folder.write("kymo.yaml", "sinks: [{to: one}, {to: two}]")
         let next = try Kymo.run(
             ["run", "--stdin", "--data", run.data, "--config", file], directory: run.folder.path)
-        #expect(next.end == .exit(0) && next.error.contains("1 bundles in"), "\(next.error)")
+        #expect(next.end == .exit(0) && next.error.contains("1 bundle in"), "\(next.error)")
         #expect(try run.command("dead", "list").lines.count == 2)
         #expect(try run.command("ledger", "--device", "watch-1").end == .exit(65))
     }

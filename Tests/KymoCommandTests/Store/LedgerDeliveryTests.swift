@@ -26,7 +26,7 @@ import Testing
         #expect(try instance.terminate().end == .exit(0))
         for ledger in [running, try run.command("ledger", "--device", "p-1")] {
             #expect(ledger.end == .exit(65), "\(ledger.text)")
-            #expect(ledger.text.contains("1 windows are not delivered to server http://127.0.0.1:9/fhir yet"))
+            #expect(ledger.text.contains("1 window is not delivered to server http://127.0.0.1:9/fhir yet"))
             #expect(ledger.text.contains("server http://127.0.0.1:9/fhir waits"), "\(ledger.text)")
         }
     }
@@ -45,11 +45,11 @@ import Testing
         try deliver(lines.suffix(10), [])
         let waiting = try run.command("ledger", "--device", "watch-1")
         #expect(waiting.end == .exit(65) && waiting.text.contains("written 2 times"), "\(waiting.text)")
-        #expect(waiting.text.contains("1 windows are not delivered to server http://127.0.0.1:9/fhir yet"))
+        #expect(waiting.text.contains("1 window is not delivered to server http://127.0.0.1:9/fhir yet"))
         try deliver([], Self.server.map { $0.replacing(":9/", with: ":10/") })
         let ended = try run.command("ledger", "--device", "watch-1")
         #expect(ended.end == .exit(65), "\(ended.text)")
-        #expect(ended.text.contains("1 windows were given up for server http://127.0.0.1:9/fhir"), "\(ended.text)")
+        #expect(ended.text.contains("1 window was given up for server http://127.0.0.1:9/fhir"), "\(ended.text)")
     }
 
     /// A start that fails for want of a file ends no sink of the run before.
@@ -68,7 +68,7 @@ import Testing
         #expect(!failed.error.contains("given up"), "\(failed.error)")
         let ledger = try run.command("ledger", "--device", "watch-1")
         #expect(ledger.end == .exit(65), "\(ledger.text)")
-        #expect(ledger.text.contains("1 windows are not delivered to study yet"), "\(ledger.text)")
+        #expect(ledger.text.contains("1 window is not delivered to study yet"), "\(ledger.text)")
         #expect(try start("study").error.contains("1 bundles wait in"))
     }
 }

@@ -45,7 +45,7 @@ import Testing
         let list = try run.command("dead", "list", "--reason", part.reason)
         #expect(list.text.contains("limits.lineBytes") == part.reason.hasSuffix("TooLong"), "\(list.text)")
         let replay = try Kymo.run(["dead", "replay", "--all", "--framing", part.framing] + limits)
-        #expect(replay.end == .exit(65) && replay.error.contains("1 letters hold only a part"), "\(replay.error)")
+        #expect(replay.end == .exit(65) && replay.error.contains("1 letter holds only a part"), "\(replay.error)")
         #expect(replay.error.contains("\(number) (\(part.reason))"), "\(replay.error)")
         #expect(replay.error.contains("letter 1: rejected again: noTemplate"), "\(replay.error)")
         // It is kept, and comes only when that is asked for.

@@ -179,7 +179,7 @@ import Testing
         let series = span["series"]?.elements ?? []
         #expect(series.count == 1 && series.allSatisfy { $0["open"]?.integer == 0 }, "\(span)")
         let missing = span["missing"]?.elements?.compactMap(\.text) ?? []
-        #expect(missing == ["watch-1 steps: 1 readings have left windows that are still open"])
+        #expect(missing == ["watch-1 steps: 1 reading has left windows that are still open"])
         // The rest of the story: the next run writes both windows.
         let next = try run.run([])
         #expect(next.end == .exit(0) && next.balance?.isClosed == true, "\(next.error)")

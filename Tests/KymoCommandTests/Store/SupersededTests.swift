@@ -117,7 +117,7 @@ import Testing
         let span = try ledger("08", "--strict")
         let last =
             type == "bodyMass"
-            ? "complete, 1 superseded" : "  watch-1 heartRate: 1 readings were rejected: tooManyReadings"
+            ? "complete, 1 superseded" : "  watch-1 heartRate: 1 reading was rejected: tooManyReadings"
         #expect(span.end == .exit(65) && span.lines.last == last, "\(span.text)")
         #expect(try ledger("08").end == .exit(type == "bodyMass" ? 0 : 65))
         // Of other hours there is nothing.

@@ -158,6 +158,7 @@ import Testing
     }
 
     @Test func remarksAreTold() {
+        #expect(titles { $0.facts.run.paused = 1 } == ["warning: 1 type or source is paused"])
         #expect(titles { $0.facts.run.paused = 2 } == ["warning: 2 types or sources are paused"])
     }
 

@@ -1,3 +1,5 @@
+import KymographCore
+
 /// Something that a person should look at.
 struct Attention: Encodable, Sendable, Equatable {
     /// How much it matters, the most important first.
@@ -65,7 +67,8 @@ struct AttentionRules {
                 Attention(severity: .warning, title: "The patient map has errors", text: remark.text.capitalised)
             case .paused(let count):
                 Attention(
-                    severity: .warning, title: "\(count) types or sources are paused",
+                    severity: .warning,
+                    title: CountText.of(count, one: "type or source is paused", many: "types or sources are paused"),
                     text: "Their readings are not taken until 'kymo resume'; 'kymo status' names them.")
             }
         }

@@ -54,11 +54,13 @@ final class StoreDelivery: Sendable {
     /// keep it.
     private func noteAbsent(_ sinks: [PipelineSettings.Sink]) {
         for (sink, count) in store.bundlesWaiting(except: sinks.map(\.name)) {
+            let isOne = count == 1
             let fate =
                 direct != nil
-                ? "wait for \(sink), to which this run does not deliver"
-                : "are given up: no sink of this run is called '\(sink)', for which they were"
-            control.note(.warning("\(count) bundles in \(store.directory.path) \(fate)"))
+                ? "\(isOne ? "waits" : "wait") for \(sink), to which this run does not deliver"
+                : "\(isOne ? "is" : "are") given up: no sink of this run is called '\(sink)', for which "
+                    + (isOne ? "it was" : "they were")
+            control.note(.warning("\(CountText.of(count, "bundle")) in \(store.directory.path) \(fate)"))
         }
     }
 

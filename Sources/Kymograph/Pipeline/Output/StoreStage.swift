@@ -71,17 +71,20 @@ final class StoreStage: Sendable {
             return total
         }
         if outcome.readings > 0 {
-            control.note(.info("took \(total.readings) readings of an earlier run from the journal"))
+            control.note(.info("took \(CountText.of(total.readings, "reading")) of an earlier run from the journal"))
         }
         if outcome.rejected > 0 {
             control.note(.warning("\(outcome.rejected) of them were rejected: see the dead letters"))
         }
         if outcome.unknown > 0 {
-            control.note(.error("\(outcome.unknown) readings of the journal belong to series that are lost"))
+            let readings = CountText.of(outcome.unknown, "reading")
+            let belong = outcome.unknown == 1 ? "belongs" : "belong"
+            control.note(.error("\(readings) of the journal \(belong) to series that are lost"))
         }
         if outcome.damagedBlocks > 0 {
-            control.note(
-                .error("\(outcome.damagedBlocks) blocks of the journal are damaged and were put into quarantine"))
+            let blocks = CountText.of(outcome.damagedBlocks, "block")
+            let damaged = outcome.damagedBlocks == 1 ? "is damaged and was put" : "are damaged and were put"
+            control.note(.error("\(blocks) of the journal \(damaged) into quarantine"))
         }
     }
 

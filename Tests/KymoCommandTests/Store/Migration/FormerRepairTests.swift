@@ -51,7 +51,7 @@ import Testing
         #expect(try Self.saved(done.error) == saved - 1, "\(done.error)")
         #expect(try copy.run.value("SELECT count(*) FROM quarantine WHERE place = 'outbox 2'") == 1)
         let missing = try copy.run.command("ledger").text
-        #expect(missing.contains("1 bundles were damaged before all sinks had them"), "\(missing)")
+        #expect(missing.contains("1 bundle was damaged before all sinks had it"), "\(missing)")
     }
 
     private static func saved(_ notes: String) throws -> Int {

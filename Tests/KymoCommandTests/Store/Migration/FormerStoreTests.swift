@@ -23,7 +23,7 @@ import Testing
         #expect(try copy.run.value("SELECT count(*) FROM outbox") == 0)
         let (sent, all) = (try copy.resources(in: copy.taken), try copy.resources(in: copy.expectedRequests()))
         #expect(!sent.isEmpty && sent.isStrictSubset(of: all), "\(sent.count) of \(all.count)")
-        #expect(try copy.run.command("ledger").text.contains("1 bundles were damaged before all sinks had them"))
+        #expect(try copy.run.command("ledger").text.contains("1 bundle was damaged before all sinks had it"))
         // What is to be done gives something.
         let command = done.error.split(separator: "'").first { $0.hasPrefix("kymo export ") }
         let options = try #require(command).split(separator: " ").dropFirst(2).map(String.init)
