@@ -2,7 +2,7 @@ import KymographCore
 import KymographTemplates
 
 /// Notes files that say what a reading means, whose it is or where it goes, and that users other than their owner and
-/// root can write. What has a secret is refused instead (``SecretFile``).
+/// root can write, or can exchange since they can write the folder. What has a secret is refused instead (``SecretFile``).
 struct WritableFileCheck {
     /// Files and folders that were looked at.
     private var seen: Set<String> = []
@@ -25,8 +25,8 @@ struct WritableFileCheck {
     private mutating func configuration(_ files: [String], _ log: inout ConfigurationLog) {
         for (number, file) in files.enumerated() where file != "-" {
             let folder = file.lastIndex(of: "/").map { String(file[...$0]) } ?? "./"
-            for path in number == 0 ? [file] : [file, folder] {
-                guard let problem = problem(path) else { continue }
+            let included = number == 0 ? nil : problem(folder)
+            for problem in [problem(file), included, problemOfFolder(file)].compactMap({ $0 }) {
                 log.add(
                     Diagnostic(
                         .warning, file: file, position: .start, message: problem.message, advice: problem.advice))
@@ -42,7 +42,8 @@ struct WritableFileCheck {
             let origin = origins["mappings[\(index)]"]
             note(name, origin, &log)
             for file in FileSystem.names(in: name) where file.hasSuffix(".json") {
-                note("\(name.hasSuffix("/") ? name : name + "/")\(file)", origin, &log)
+                // Of their folder it is told above.
+                add(problem("\(name.hasSuffix("/") ? name : name + "/")\(file)"), origin, &log)
             }
         }
         note(files.device, origins["deviceMapping"], &log)
@@ -50,14 +51,36 @@ struct WritableFileCheck {
     }
 
     private mutating func note(_ path: String?, _ origin: SettingOrigin?, _ log: inout ConfigurationLog) {
-        guard let path, let origin, let problem = problem(path) else { return }
+        guard let path, origin != nil else { return }
+        for problem in [problem(path), problemOfFolder(path)] { add(problem, origin, &log) }
+    }
+
+    private func add(_ problem: Problem?, _ origin: SettingOrigin?, _ log: inout ConfigurationLog) {
+        guard let problem, let origin else { return }
         log.add(.warning, origin, problem.message, advice: problem.advice)
     }
 
-    /// What is wrong with `path`, and what to do; nil when nothing is, and the second time.
-    private mutating func problem(_ path: String) -> (message: String, advice: String)? {
-        guard seen.insert(path).inserted, let mode = FilePermissions.modeOpenToOthers(path) else { return nil }
-        return (
+    /// What is wrong, and what to do.
+    private typealias Problem = (message: String, advice: String)
+
+    /// What is wrong with `path`; nil when nothing is, and the second time.
+    private mutating func problem(_ path: String) -> Problem? {
+        guard isNew(path), let mode = FilePermissions.modeOpenToOthers(path) else { return nil }
+        return WritableFileCheck.problem(path, mode)
+    }
+
+    /// What is wrong with the folder that holds `path`; nil when nothing is, and the second time.
+    private mutating func problemOfFolder(_ path: String) -> Problem? {
+        guard FilePermissions.isFileOrFolder(path), let open = FilePermissions.folderOpenToOthers(of: path),
+            isNew(open.folder)
+        else { return nil }
+        return WritableFileCheck.problem(open.folder, open.mode)
+    }
+
+    private mutating func isNew(_ path: String) -> Bool { seen.insert(MappingFiles.withoutSlash(path)).inserted }
+
+    private static func problem(_ path: String, _ mode: String) -> Problem {
+        (
             "\(path) can be changed by users other than its owner (mode \(mode)), and with it what readings mean",
             "run 'chmod go-w' on it"
         )

@@ -65,6 +65,56 @@ import Testing
         #expect(warning.contains("run 'chmod go-w' on it"), "\(warning)")
     }
 
+    /// Who can write a folder exchanges a file in it, whatever the mode of the file. It is told once, at the first file.
+    @Test func aFolderThatOthersWriteIsTold() {
+        _ = unsafe chmod(folder.path, 0o777)
+        let found = warnings()
+        #expect(found.count == 1, "\(found)")
+        #expect(
+            found.first?.hasPrefix("kymo.yaml:1:1: warning: ") == true
+                && found.first?.contains(" can be changed by users other than its owner (mode 0777)") == true,
+            "\(found)")
+    }
+
+    /// Each of the folders that hold patients, rules and the folders of mappings, at the setting.
+    @Test(arguments: [("lists", "kymo.yaml:1:11: "), ("rules", "kymo.yaml:2:8: "), ("maps", "kymo.yaml:3:12: ")])
+    func foldersOfWhatIsNamed(name: String, place: String) {
+        for (from, to) in [("patients.csv", "lists"), ("rules.yaml", "rules")] {
+            folder.write("\(to)/\(from)", Files.text(folder.file(from)))
+        }
+        for file in ["device.json", "fhir.json"] { folder.write("maps/m/\(file)", "{}") }
+        folder.write(
+            "kymo.yaml",
+            "patients: \(folder.file("lists/patients.csv"))\nrules: \(folder.file("rules/rules.yaml"))\n"
+                + "mappings: [\(folder.file("maps/m/"))]\n")
+        for path in ["lists", "rules", "maps", "maps/m"] { _ = unsafe chmod(folder.file(path), 0o755) }
+        for path in ["lists/patients.csv", "rules/rules.yaml", "maps/m/device.json", "maps/m/fhir.json", "kymo.yaml"] {
+            _ = unsafe chmod(folder.file(path), 0o644)
+        }
+        #expect(warnings() == [])
+        _ = unsafe chmod(folder.file(name), 0o757)
+        let found = warnings()
+        #expect(found.count == 1, "\(found)")
+        #expect(
+            found.first?.hasPrefix(place) == true
+                && found.first?.contains("\(name)/ can be changed by users other than its owner (mode 0757)") == true,
+            "\(found)")
+    }
+
+    /// With the sticky bit only the owner of a file exchanges it: others do so with what is theirs.
+    @Test(.enabled(if: getuid() == 0, "only root can give a file to another user"))
+    func aStickyFolderIsToldForFilesOfOthers() {
+        _ = unsafe chmod(folder.path, 0o1777)
+        #expect(warnings() == [])
+        _ = unsafe chown(folder.file("rules.yaml"), 65_534, 65_534)
+        let found = warnings()
+        #expect(found.count == 1, "\(found)")
+        #expect(
+            found.first?.hasPrefix("kymo.yaml:3:8: warning: ") == true
+                && found.first?.contains(" can be changed by users other than its owner (mode 01777)") == true,
+            "\(found)")
+    }
+
     /// What is no file, such as a terminal or a pipe that a shell names, has no owner that matters.
     @Test func whatIsNoFileIsNotLookedAt() {
         let input = ConfigurationInput(flags: [], environment: [:], file: ("/dev/null", Array("window: 1m\n".utf8)))
