@@ -177,7 +177,7 @@ final class HTTPClient {
             case .request(let request): reply(to: request)
             case .refused(let refusal): refuse(refusal)
             case .awaitsContinue:
-                output += HTTPReply.mayContinue
+                put(HTTPReply.mayContinue)
                 return
             case .head: break
             case .needsMore:
@@ -201,7 +201,7 @@ final class HTTPClient {
     }
 
     private func put(_ reply: HTTPReply, withBody: Bool, keeps: Bool) {
-        output += reply.bytes(withBody: withBody, keepsConnection: keeps, at: WallClock.now())
+        put(reply.bytes(withBody: withBody, keepsConnection: keeps, at: WallClock.now()))
         if !keeps { isLast = true }
         (awaited, since) = (.nextRequest, .now)
     }
@@ -215,8 +215,8 @@ final class HTTPClient {
             later = nil
             put(reply, withBody: withBody, keeps: keeps)
         case .stream(let head, let bytes):
-            if let head { output += head.streamHead(at: WallClock.now()) }
-            output += bytes
+            if let head { put(head.streamHead(at: WallClock.now())) }
+            put(bytes)
             // The connection ends with the stream: nothing else is read.
             (isStreaming, isLast, since) = (true, true, .now)
             if waiting > Self.mostWaiting { return close() }
@@ -229,8 +229,13 @@ final class HTTPClient {
     private func refuse(_ refusal: HTTPRefusal) {
         var reply = HTTPReply(refusal)
         reply.fields += guarding
-        output += reply.bytes(withBody: true, keepsConnection: false, at: WallClock.now())
+        put(reply.bytes(withBody: true, keepsConnection: false, at: WallClock.now()))
         isLast = true
+    }
+
+    /// Adds what is to be sent. Where nothing waits before it, it is not copied, and may be shared with other clients.
+    private func put(_ bytes: [UInt8]) {
+        if output.isEmpty { output = bytes } else { output += bytes }
     }
 
     // MARK: Sending

@@ -43,8 +43,11 @@ final class LaterAnswer: Sendable {
     /// Begins a stream with status and fields of `head`, whose body is not sent.
     func begin(_ head: HTTPReply) { give { $0.head = head } }
 
-    /// Sends `bytes` of a stream that has begun.
-    func send(_ bytes: [UInt8]) { give { $0.bytes += bytes } }
+    /// Sends `bytes` of a stream that has begun. Where nothing waits before them they are not copied, so that many
+    /// streams share what all get.
+    func send(_ bytes: [UInt8]) {
+        give { if $0.bytes.isEmpty { $0.bytes = bytes } else { $0.bytes += bytes } }
+    }
 
     /// Ends a stream that has begun, behind what was sent.
     func end() { give { $0.isEnded = true } }

@@ -71,6 +71,37 @@ import Testing
         #expect(!client.awaitsAnswer && pair.receive() == 0, "the connection has its end")
     }
 
+    /// Streams of many pages get one event: of each only what waits alone is shared.
+    @Test func bytesOfAStreamAreSharedUntilOthersAreBehindThem() {
+        let (event, other) = (Array("event".utf8), LaterAnswer())
+        for one in [answer, other] { one.send(event) }
+        other.send(Array(" and more".utf8))
+        #expect(Self.taken(other) == Array("event and more".utf8) && event == Array("event".utf8))
+        let sent = Self.taken(answer)
+        #expect(sent == event && sent.place == event.place)
+    }
+
+    private static func taken(_ answer: LaterAnswer) -> [UInt8] {
+        guard case .stream(_, let bytes) = answer.take() else { return [] }
+        return bytes
+    }
+
+    /// What one client takes in parts stays whole for others.
+    @Test func aSharedEventThatIsSentInPartsStaysWhole() {
+        _ = exchange(Self.get("/later"))
+        answer.begin(HTTPReply(200, ""))
+        _ = exchange()
+        let event = (0..<250_000).map { UInt8(truncatingIfNeeded: 0x61 + $0 % 26) }
+        let former = event.map { $0 }
+        answer.send(event)
+        var (text, chunk): (String, [UInt8]) = ("", [])
+        for _ in 0..<1_000 where text.utf8.count < event.count {
+            client.work(0, chunk: &chunk)
+            text += received
+        }
+        #expect(Array(text.utf8) == former && event == former)
+    }
+
     @Test func whoReadsNothingOfAStreamIsCut() {
         _ = exchange(Self.get("/later"))
         answer.begin(HTTPReply(200, ""))

@@ -57,17 +57,29 @@ final class LiveFeed: Sendable {
                 state.streams.removeAll(where: \.answer.isGone)
                 return !state.streams.isEmpty
             }
-            let event = isWatched ? Self.event("snapshot", id(sample), snapshot()) : nil
+            let event = isWatched ? Self.json(snapshot()).map { Self.event("snapshot", id(sample), $0) } : nil
             if let event { for stream in state.withLock({ $0.streams }) { stream.answer.send(event) } }
         } while kymo_event_wait(stopEvent.raw, Self.interval) == 0
     }
 
     private func id(_ sample: LiveSample) -> String { "\(run)-\(sample.id)" }
 
+    private static func event(_ name: String, _ id: String, _ json: Data) -> [UInt8] {
+        Array("event: \(name)\nid: \(id)\ndata: ".utf8) + json + Array("\n\n".utf8)
+    }
+
     /// Nil when `value` cannot be encoded: a page that got half an event would fail at each.
-    private static func event(_ name: String, _ id: String, _ value: some Encodable) -> [UInt8]? {
-        guard let json = try? JSONEncoder().encode(value) else { return nil }
-        return Array("event: \(name)\nid: \(id)\ndata: ".utf8) + json + Array("\n\n".utf8)
+    private static func json(_ value: some Encodable) -> Data? { try? JSONEncoder().encode(value) }
+
+    /// One after the other: an encoder takes many times as much memory as it gives.
+    private static func list(_ samples: some Sequence<LiveSample>) -> Data {
+        var list = Data("[".utf8)
+        for json in samples.lazy.compactMap(json) {
+            if list.count > 1 { list.append(UInt8(ascii: ",")) }
+            list += json
+        }
+        list.append(UInt8(ascii: "]"))
+        return list
     }
 
     /// Streams that can be opened.
@@ -98,8 +110,8 @@ final class LiveFeed: Sendable {
             state.streams.removeAll(where: \.answer.isGone)
             guard state.streams.count < Self.mostStreams else { return false }
             // Before any snapshot comes.
-            let missed = state.samples.filter { $0.id > known }
-            answer.send(Self.event("history", state.samples.last.map(id) ?? "\(run)-0", missed) ?? [])
+            let missed = Self.list(state.samples.lazy.filter { $0.id > known })
+            answer.send(Self.event("history", state.samples.last.map(id) ?? "\(run)-0", missed))
             state.streams.append(Stream(answer: answer, secret: secret))
             return true
         }
