@@ -98,8 +98,12 @@ class Viewer:
 
     def live(self):
         """What the page Live asks for each second."""
-        slices = self.get("wall", after=self.after)["slices"]
-        self.after = slices[-1]["id"] if slices else self.after
+        slices, more = [], True
+        while more:
+            answer = self.get("wall", after=self.after)
+            slices += answer["slices"]
+            self.after = slices[-1]["id"] if slices else self.after
+            more = answer.get("isMore", False)
         unknown = {one[0] for part in slices for one in part["readings"]} - self.named
         # A page shows so many.
         unknown = sorted(unknown)[:max(0, MOST_SERIES - len(self.named))]

@@ -1,5 +1,6 @@
 """What each series sends, as it comes, in a real browser."""
 
+import re
 import threading
 import time
 import unittest
@@ -167,6 +168,25 @@ class LiveTests(ConsoleTestCase):
         self.assertTrue(self.summary(page).endswith("; ◌ 1 sends no number"), self.summary(page))
         page.keyboard.press("End")
         self.assertTrue(page.locator("canvas").get_attribute("aria-valuetext").endswith(": 0"))
+
+    def test_a_minute_that_comes_in_parts_is_shown_as_one(self):
+        page = self.logged_in(self.instance)
+        parts = [{**piece(second, [[0, 1, (START + second) * 1000, 60 + second]]), "isMore": second < 20} for second in range(1, 21)]
+        asked = []
+
+        def part(route):
+            asked.append(route.request.url.split("after=")[1] if "after=" in route.request.url else None)
+            route.fulfill(json=parts.pop(0) if parts else {"slices": []})
+        self.answering(page, dict)
+        page.route(re.compile(r"/console/api/wall(\?|$)"), part)
+        self.go(page, "live")
+        self.wait_state(page, "loaded")
+        # All parts came before anything was shown.
+        self.assertGreaterEqual(len(asked), 20)
+        self.assertEqual(asked[:20], [None, *map(str, range(1, 20))])
+        page.focus("canvas")
+        page.keyboard.press("Home")
+        self.assertTrue(page.locator("canvas").get_attribute("aria-valuetext").endswith(": 80"))
 
     def test_a_long_silence_is_none_of_the_rhythm(self):
         page = self.logged_in(self.instance)

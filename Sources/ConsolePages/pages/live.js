@@ -120,8 +120,12 @@ class LivePage {
   get counted() { return `${counted(this.shown.length, "series", "series")}, a minute of each`; }
 
   async load() {
-    const {slices} = await get("wall", {after: this.after}, this.signal);
-    for (const slice of slices) this.take(slice);
+    let more = true;
+    while (more) {
+      const {slices, isMore} = await get("wall", {after: this.after}, this.signal);
+      for (const slice of slices) this.take(slice);
+      more = isMore ?? false;
+    }
     const unknown = this.shown.filter((one) => !one.device).map((one) => one.number);
     if (unknown.length > 0) {
       for (const {number, type, device} of (await get("wall/names", {of: unknown.join()}, this.signal)).series) {

@@ -29,9 +29,10 @@ final class Console: AdminPages {
         self.subject = subject
         self.sessions = sessions
         access = ConsoleAccess(sessions: sessions, scheme: listener.scheme) { listener.certificateHosts }
-        wall = WallFeed(directory: subject.directory)
+        let wall = WallFeed(directory: subject.directory)
+        self.wall = wall
         let gaps = GapWatch(directory: subject.directory) { SeriesRoutes.mask.name($0).text }
-        feed = try LiveFeed(subject, sessions, gaps)
+        feed = try LiveFeed(subject, sessions, gaps) { wall.forgetUnused() }
     }
 
     static var fields: [ReceivedRequest.Field] { ConsoleAccess.fields }

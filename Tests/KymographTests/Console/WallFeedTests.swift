@@ -1,3 +1,4 @@
+import Foundation
 import KymographCore
 import Testing
 
@@ -15,32 +16,119 @@ import Testing
         )
     }
 
+    /// What a page makes of a slice. Of each series: number, how many, milliseconds, value.
+    private struct Told: Decodable, Equatable {
+        var id: Int
+        var time: Int
+        var readings: [[Double?]]
+        var isBeginning: Bool?
+        var isPartial: Bool?
+
+        var counts: [Double?] { readings.map { $0[1] } }
+        var values: [Double?] { readings.map { $0[3] } }
+    }
+
+    private func told(_ answer: WallFeed.Answer) throws -> [Told] {
+        try answer.slices.map { try JSONDecoder().decode(Told.self, from: Data($0)) }
+    }
+
+    private func opened() throws -> StoredRun {
+        try StoredRun(scratch.path, set: try #require(PipelineRehearsal.reading))
+    }
+
     /// Each reading is told once, of each series the latest with its value, to every page.
     @Test func whatIsNewIsToldOnce() throws {
         let feed = WallFeed(directory: scratch.path)
-        var run = try StoredRun(scratch.path, set: try #require(PipelineRehearsal.reading))
+        var run = try opened()
         try run.take(
             [line(1, "a", "70"), line(2, "a", "71.5"), line(0, "a", "60"), line(1, "b", "80")], delivers: false)
         let (begin, time) = (ContinuousClock.now, WallClock.now())
-        let first = try feed.slices(after: nil, now: begin, at: time)
+        let first = try told(feed.answer(after: nil, now: begin, at: time))
         // What was there before the first look came at any time.
-        #expect(first.map(\.id) == [1] && first[0].isBeginning && first[0].readings.map(\.count) == [3, 1])
-        #expect(first[0].readings[0].last == Instant(seconds: Self.start - 58))
-        #expect(first[0].readings.map(\.value) == [.init(mantissa: 715, exponent: -1), .init(mantissa: 80)])
-        let names = try StoreReader(directory: scratch.path).series(numbers: first[0].readings.map(\.number) + [99])
+        #expect(first.map(\.id) == [1] && first[0].isBeginning == true && first[0].counts == [3, 1])
+        #expect(first[0].time == Int(time.nanoseconds / 1_000_000_000) && first[0].isPartial == nil)
+        #expect(first[0].readings[0][2] == Double((Self.start - 58) * 1_000))
+        #expect(first[0].values == [71.5, 80])
+        let numbers = first[0].readings.compactMap { $0[0].map { Int($0) } }
+        let names = try StoreReader(directory: scratch.path).series(numbers: numbers + [99])
         #expect(names.map(\.series.device) == ["a", "b"] && names.map(\.type) == ["heartRate", "heartRate"])
 
         try run.take([line(5, "b", "81")], delivers: false)
         // Another page asks before a second has passed: it gets what was found.
-        #expect(try feed.slices(after: nil, now: begin + .milliseconds(500), at: time).map(\.id) == [1])
-        #expect(try feed.slices(after: 1, now: begin + .milliseconds(500), at: time).isEmpty)
-        let second = try feed.slices(after: 1, now: begin + .seconds(1), at: time)
-        #expect(second.map(\.id) == [2] && !second[0].isBeginning && second[0].readings.map(\.count) == [1])
-        #expect(try feed.slices(after: nil, now: begin + .seconds(1), at: time).map(\.id) == [1, 2])
+        #expect(try told(feed.answer(after: nil, now: begin + .milliseconds(500), at: time)) == first)
+        #expect(try told(feed.answer(after: 1, now: begin + .milliseconds(500), at: time)).isEmpty)
+        let second = try told(feed.answer(after: 1, now: begin + .seconds(1), at: time))
+        #expect(second.map(\.id) == [2] && second[0].isBeginning == nil && second[0].counts == [1])
+        #expect(try told(feed.answer(after: nil, now: begin + .seconds(1), at: time)) == first + second)
         // What a page has of another run is none of this one.
-        #expect(try feed.slices(after: 7_000, now: begin + .seconds(1), at: time).map(\.id) == [1, 2])
-        let later = try feed.slices(after: 2, now: begin + .seconds(60), at: time)
-        #expect(later.map(\.id) == [3] && later[0].isBeginning && later[0].readings.map(\.count) == [3, 2])
+        #expect(try told(feed.answer(after: 7_000, now: begin + .seconds(1), at: time)) == first + second)
+        let later = try told(feed.answer(after: 2, now: begin + .seconds(60), at: time))
+        #expect(later.map(\.id) == [3] && later[0].isBeginning == true && later[0].counts == [3, 2])
+        try run.end()
+    }
+
+    /// All pages get the bytes of one rendering, and not each a copy.
+    @Test func pagesShareOneRendering() throws {
+        let feed = WallFeed(directory: scratch.path)
+        var run = try opened()
+        try run.take([line(1, "a", "70")], delivers: false)
+        let (begin, time) = (ContinuousClock.now, WallClock.now())
+        let answers = try (0..<2).map { _ in try feed.answer(after: nil, now: begin, at: time) }
+        #expect(answers[0].slices == answers[1].slices && answers[0].slices[0].place == answers[1].slices[0].place)
+        try run.end()
+    }
+
+    /// A page that comes later gets the same bytes as one that was there, though they are kept in fewer.
+    @Test func olderLooksAreKeptPackedAndToldAsTheyWere() throws {
+        let feed = WallFeed(directory: scratch.path)
+        var run = try opened()
+        let (begin, time) = (ContinuousClock.now, WallClock.now())
+        var live: [[UInt8]] = []
+        for second in 0..<3 {
+            try run.take((0..<300).map { line(Int64(second), "bed-\($0)", "\(60 + $0 % 40)") }, delivers: false)
+            let former = second == 0 ? nil : second
+            live += try feed.answer(after: former, now: begin + .seconds(second), at: time).slices
+        }
+        #expect(live.count == 3 && live.allSatisfy { $0.count > 4_096 })
+        #expect(try feed.answer(after: nil, now: begin + .seconds(2), at: time).slices == live)
+        // The newest is kept as it is, since all pages are about to ask for it.
+        #expect(feed.heldBytes - live[2].count < (live[0].count + live[1].count) / 2)
+        try run.end()
+    }
+
+    /// A minute that is more than an answer has room for comes in parts, each of which goes on behind the former.
+    @Test func aLongMinuteComesInParts() throws {
+        let feed = WallFeed(directory: scratch.path, mostBytes: 1)
+        var run = try opened()
+        let (begin, time) = (ContinuousClock.now, WallClock.now())
+        for second in 0..<3 {
+            try run.take([line(Int64(second), "a", "7\(second)")], delivers: false)
+            _ = try feed.answer(after: nil, now: begin + .seconds(second), at: time)
+        }
+        var (parts, former): ([Told], Int?) = ([], nil)
+        for number in 1...3 {
+            let answer = try feed.answer(after: former, now: begin + .seconds(2), at: time)
+            #expect(answer.slices.count == 1 && answer.isMore == (number < 3))
+            parts += try told(answer)
+            former = parts.last?.id
+        }
+        #expect(parts.map(\.id) == [1, 2, 3] && parts.map(\.values) == [[70], [71], [72]])
+        try run.end()
+    }
+
+    /// The memory of a minute is freed when pages have gone, and not while one of them asks each second.
+    @Test func aMinuteThatNobodyAsksForIsForgotten() throws {
+        let feed = WallFeed(directory: scratch.path)
+        var run = try opened()
+        try run.take([line(1, "a", "70")], delivers: false)
+        let (begin, time) = (ContinuousClock.now, WallClock.now())
+        _ = try feed.answer(after: nil, now: begin, at: time)
+        feed.forgetUnused(now: begin + .seconds(10))
+        #expect(feed.heldBytes > 0)
+        feed.forgetUnused(now: begin + .seconds(11))
+        #expect(feed.heldBytes == 0)
+        let again = try told(feed.answer(after: 1, now: begin + .seconds(12), at: time))
+        #expect(again.map(\.id) == [2] && again[0].isBeginning == true && again[0].counts == [1])
         try run.end()
     }
 

@@ -25,15 +25,21 @@ final class LiveFeed: Sendable {
     private let subject: ConsoleSubject
     private let sessions: ConsoleSessions
     private let gaps: GapWatch
+    private let everySecond: @Sendable () -> Void
     private let stopEvent: Descriptor
     private let state = Mutex(State())
 
     /// Distinguishes the numbers of this run from those of another.
     private let run = ConsoleSecret.name()
 
+    /// Has `everySecond` called beside the counting.
+    ///
     /// - Throws: ``SystemError`` when the system gives no event.
-    init(_ subject: ConsoleSubject, _ sessions: ConsoleSessions, _ gaps: GapWatch) throws(SystemError) {
-        (self.subject, self.sessions, self.gaps) = (subject, sessions, gaps)
+    init(
+        _ subject: ConsoleSubject, _ sessions: ConsoleSessions, _ gaps: GapWatch,
+        everySecond: @escaping @Sendable () -> Void
+    ) throws(SystemError) {
+        (self.subject, self.sessions, self.gaps, self.everySecond) = (subject, sessions, gaps, everySecond)
         let raw = kymo_event_create()
         guard raw >= 0 else { throw SystemError(-raw, "create", "an event for stopping") }
         stopEvent = Descriptor(raw)
@@ -50,6 +56,7 @@ final class LiveFeed: Sendable {
         repeat {
             // A stream is a use of its session: a page on a wall asks for nothing else.
             endStreams { sessions.session($0) == nil }
+            everySecond()
             let (sample, snapshot) = maker.look()
             let isWatched = state.withLock { state in
                 state.samples.append(sample)
