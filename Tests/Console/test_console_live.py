@@ -64,11 +64,11 @@ class LiveTests(ConsoleTestCase):
             page.keyboard.press("ArrowRight")
         return texts
 
-    def answering(self, page, answers):
-        """A page whose second after second is what `answers` gives."""
+    def answering(self, page, answers, **names):
+        """A page whose second after second is what `answers` gives; `names` is what is told of each series besides."""
         page.route("**/console/api/wall*", lambda route: route.fulfill(json=answers()))
         page.route("**/console/api/wall/names*", lambda route: route.fulfill(json={"series": [
-            {"number": int(number), "type": "heartRate", "device": f"masked-{number}"}
+            {"number": int(number), "type": "heartRate", "device": f"masked-{number}", **names}
             for number in route.request.url.split("of=")[1].replace("%2C", ",").split(",")]}))
 
     def test_what_comes_is_drawn_and_leads_to_its_timeline(self):
@@ -81,10 +81,12 @@ class LiveTests(ConsoleTestCase):
         canvas.focus()
         texts = self.texts(page)
         self.assertTrue(all(text.startswith("masked-") for text in texts), texts)
-        self.assertEqual(sorted(int(text.split(" heartRate: ")[1]) for text in texts), list(range(60, 60 + DEVICES)))
+        self.assertEqual(sorted(text.split(" heartRate: ")[1] for text in texts),
+                         [f"{60 + number} /min" for number in range(DEVICES)])
         page.locator("summary").press("Enter")
         # A browser says a moment later that something was opened.
         wait_until(lambda: page.locator("tbody tr").count() == DEVICES, what="a table")
+        self.assertEqual(page.locator("tbody tr td:nth-child(4)").all_inner_texts(), ["/min"] * DEVICES)
         canvas.press("Enter")
         page.wait_for_selector('section[data-page="timeline"] .buckets')
 
@@ -114,7 +116,7 @@ class LiveTests(ConsoleTestCase):
         self.assertFalse(page.locator("text=not taken").is_visible())
         page.focus("canvas")
         page.keyboard.press("Home")
-        self.assertTrue(page.locator("canvas").get_attribute("aria-valuetext").endswith(" heartRate: 0"))
+        self.assertTrue(page.locator("canvas").get_attribute("aria-valuetext").endswith(" heartRate: 0 /min"))
         instance.send("no json", "nor this")
         page.click("text=2 readings of the last minute were not taken")
         page.wait_for_selector('section[data-page="letters"]')
@@ -141,12 +143,12 @@ class LiveTests(ConsoleTestCase):
         # A number that nothing has renewed says how old it is.
         self.assertTrue(canvas.get_attribute("aria-valuetext").endswith(": 51, of 2 h ago"))
 
-    def shown(self, page, *slices):
+    def shown(self, page, *slices, **names):
         """The page Live, which has got these seconds; what it says of the first series."""
         told = iter([{"slices": [one for part in slices for one in part["slices"]]}])
         last = slices[-1]["slices"][-1]["id"]
         beyond = iter(range(last + 1, 1_000))
-        self.answering(page, lambda: next(told, None) or piece(next(beyond), []))
+        self.answering(page, lambda: next(told, None) or piece(next(beyond), []), **names)
         self.go(page, "live")
         self.wait_state(page, "loaded")
         page.focus("canvas")
@@ -168,6 +170,36 @@ class LiveTests(ConsoleTestCase):
         self.assertTrue(self.summary(page).endswith("; ◌ 1 sends no number"), self.summary(page))
         page.keyboard.press("End")
         self.assertTrue(page.locator("canvas").get_attribute("aria-valuetext").endswith(": 0"))
+
+    #: What is drawn at the right end of a cell, of which only bold text is a value.
+    WORDS = """() => {
+        window.words = [];
+        const draw = CanvasRenderingContext2D.prototype.fillText;
+        CanvasRenderingContext2D.prototype.fillText = function (text, ...place) {
+            if (this.font.includes('600')) window.words.push(text);
+            draw.call(this, text, ...place);
+        };
+    }"""
+
+    def test_a_value_has_its_unit_as_a_text(self):
+        for unit, cell, text in [("mm[Hg]", "70 mm[Hg]", "70 mm[Hg]"), ("1", "70", "70"),
+                                 ("<b>\u202e</b>", "70 <b>⟨U+202…", "70 <b>⟨U+202E⟩</b>")]:
+            with self.subTest(unit):
+                page = self.logged_in(self.instance)
+                page.evaluate(self.WORDS)
+                said = self.shown(page, *[piece(second, [[0, 1, (START + second) * 1000, 70]]) for second in range(1, 7)], unit=unit)
+                self.assertTrue(said.endswith(f" heartRate: {text}"), said)
+                wait_until(lambda: cell in page.evaluate("window.words"), what=f"{cell} in its cell")
+                page.locator("summary").press("Enter")
+                wait_until(lambda: page.locator("tbody tr").count() == 1, what="a table")
+                self.assertEqual(page.locator("tbody td").all_inner_texts()[1:4], ["heartRate", "70", text[3:]])
+                self.assertEqual(page.locator("tbody b").count(), 0)
+                page.context.close()
+
+    def test_one_without_a_number_has_no_unit(self):
+        page = self.logged_in(self.instance)
+        said = self.shown(page, *[piece(second, [[0, 1, (START + second) * 1000, None]]) for second in range(1, 7)], unit="mV")
+        self.assertTrue(said.endswith(" heartRate: no number"), said)
 
     def test_a_minute_that_comes_in_parts_is_shown_as_one(self):
         page = self.logged_in(self.instance)

@@ -76,7 +76,8 @@ class StatesTests(ConsoleTestCase):
         if name == "live":
             page.route("**/console/api/wall*", lambda route: route.fulfill(json=second(40)))
             page.route("**/console/api/wall/names*", lambda route: route.fulfill(json={"series": [
-                {"number": number, "type": "heartRate", "device": f"masked-{number}"} for number in range(1_001)]}))
+                {"number": number, "type": "heartRate", "device": f"masked-{number}", "unit": "/min"}
+                for number in range(1_001)]}))
         self.go(page, name)
         if name in ("timeline", "ledger") and choosing:
             page.wait_for_selector("#find")

@@ -1,13 +1,15 @@
 // Live: what each series sends, a minute of it, as many as a screen has room for. Only what is seen is drawn.
 
-import {h, replace, visible} from "../dom.js";
+import {h, quoted, replace, visible} from "../dom.js";
 import {get} from "../api.js";
 import {live, subscribe} from "../live.js";
 import {age, clock, count, counted} from "../format.js";
 import {quiet, row, number, table, useStyles} from "./subject.js";
 
 /** Seconds that a line has, series that are shown, and the least size of a cell. */
-const [minute, most, least] = [60, 1000, {width: 168, height: 52}];
+const [minute, most, least] = [60, 1000, {width: 192, height: 52}];
+/** Pixels of a cell that its value has, with its unit, and the longest unit that is shown there: others are cut. */
+const [valueWidth, mostUnit] = [76, 10];
 /** Seconds without an answer after which nothing is known, and for which readings of earlier times are no matter. */
 const patience = 5;
 
@@ -22,7 +24,7 @@ export default {
 class Series {
   constructor(number) {
     Object.assign(this, {number, values: new Float64Array(minute).fill(NaN), seen: 0, first: 0, last: 0, renewed: 0, at: -Infinity,
-      type: "", device: "", text: ""});
+      type: "", device: "", unit: "", shortUnit: "", text: ""});
   }
 
   /** What came in the second `time`. A reading of an earlier time than the one that is shown came now, but is not the newest. */
@@ -45,6 +47,16 @@ class Series {
     this.text = value === null ? "" : String(value);
     return true;
   }
+
+  /** What it is called, and the unit of its numbers. That of a pure number is 1, which would look like a digit more. */
+  name({type, device, unit}) {
+    const signs = unit === "1" ? [] : [...visible(unit)];
+    const shortUnit = signs.length > mostUnit ? `${signs.slice(0, mostUnit - 1).join("")}…` : signs.join("");
+    Object.assign(this, {type, device, label: "", unit: signs.join(""), shortUnit});
+  }
+
+  /** Its number with `unit`; empty where it has none. */
+  value(unit) { return this.text && unit ? `${this.text} ${unit}` : this.text; }
 
   /** Whether it is known how often it sends. */
   get isKnown() { return this.seen > 2; }
@@ -128,9 +140,7 @@ class LivePage {
     }
     const unknown = this.shown.filter((one) => !one.device).map((one) => one.number);
     if (unknown.length > 0) {
-      for (const {number, type, device} of (await get("wall/names", {of: unknown.join()}, this.signal)).series) {
-        Object.assign(this.all.get(number) ?? {}, {type, device, label: ""});
-      }
+      for (const one of (await get("wall/names", {of: unknown.join()}, this.signal)).series) this.all.get(one.number)?.name(one);
     }
     this.show();
   }
@@ -292,15 +302,15 @@ class LivePage {
       pen.fillStyle = colour;
       each(body);
     };
-    draw(false, colours.soft, (one, x, y) => pen.fillText(this.label(pen, one, cell - 76), x + 8, y + 5));
+    draw(false, colours.soft, (one, x, y) => pen.fillText(this.label(pen, one, cell - valueWidth - 24), x + 8, y + 5));
     pen.textAlign = "right";
-    const right = (text, x, y) => pen.fillText(text, x + cell - 8, y + 5, 60);
+    const right = (text, x, y) => pen.fillText(text, x + cell - 8, y + 5, valueWidth);
     const isFresh = (one) => one.text !== "" && one.isKnown && !one.isBehind;
-    draw(true, colours.ink, (one, x, y) => one.isQuiet(this.time) || isFresh(one) && right(one.text, x, y));
-    draw(true, colours.soft, (one, x, y) => one.isQuiet(this.time) || isFresh(one) || one.isBehind || right(one.text || "no number", x, y));
+    draw(true, colours.ink, (one, x, y) => one.isQuiet(this.time) || isFresh(one) && right(one.value(one.shortUnit), x, y));
+    draw(true, colours.soft, (one, x, y) => one.isQuiet(this.time) || isFresh(one) || one.isBehind || right(one.value(one.shortUnit) || "no number", x, y));
     draw(true, colours.late, (one, x, y) => {
       if (one.isQuiet(this.time)) right(`◔ ${age(this.time - one.last)}`, x, y);
-      else if (one.isBehind) right(`◷ ${one.text || "no number"}`, x, y);
+      else if (one.isBehind) right(`◷ ${one.value(one.shortUnit) || "no number"}`, x, y);
     });
     pen.textAlign = "left";
     // In the place of a line that has nothing.
@@ -333,7 +343,7 @@ class LivePage {
     const one = this.shown[place];
     if (!one) return "";
     const words = one.isQuiet(this.time) ? [`nothing for ${age(this.time - one.last)}`]
-      : [one.text || "no number", this.isOld(one) && `of ${age(one.age(this.time))} ago`,
+      : [one.value(one.unit) || "no number", this.isOld(one) && `of ${age(one.age(this.time))} ago`,
         one.isBehind && "what comes is of earlier times"].filter(Boolean);
     return `${visible(one.device)} ${one.type}: ${words.join(", ")}`;
   }
@@ -384,8 +394,8 @@ class LivePage {
   /** The same as a table, of the moment when it was opened. */
   list() {
     if (!this.details.open) return replace(this.rows);
-    replace(this.rows, table(`Series at ${clock(new Date(this.time * 1000))} UTC`, ["Device", "Type", "#Value", "#Last came"], this.shown.map((one) => row(
+    replace(this.rows, table(`Series at ${clock(new Date(this.time * 1000))} UTC`, ["Device", "Type", "#Value", "Unit", "#Last came"], this.shown.map((one) => row(
       h("a", {href: `#/timeline?of=${one.number}&bucket=1min`}, visible(one.device)), one.type, number(one.text || "–"),
-      number(one.seen ? `${age(this.time - one.last)} ago` : "before")))));
+      one.unit && quoted(one.unit), number(one.seen ? `${age(this.time - one.last)} ago` : "before")))));
   }
 }

@@ -9,11 +9,8 @@ extension MappingSet {
             let fields = type.valueNames.map { name in
                 var field = ReadingKind.Field()
                 if let meaning = histories[number].meaning.values[name] {
-                    field.factor = meaning.factor.flatMap { Double($0) == 1 ? nil : $0 }
-                    field.origin = meaning.origin.flatMap { Double($0) == 0 ? nil : $0 }
-                    // It is the unit of what the Observation makes of the numbers.
-                    let isScaled = field.factor != nil || field.origin != nil
-                    if !isScaled, let unit = meaning.unit { field.unit = ReadingKind.Code(unit) }
+                    (field.factor, field.origin) = (meaning.scalingFactor, meaning.scalingOrigin)
+                    if let unit = meaning.storedUnit { field.unit = ReadingKind.Code(unit) }
                 }
                 field.component = template?.component(of: name).map { ReadingKind.Code($0) } ?? field.component
                 return field

@@ -54,9 +54,8 @@ struct StoredSeries {
 
     /// That of `number`; nil when there is none.
     static func read(number: Int, types: [MeasurementType], _ db: Database) throws -> StoredSeries? {
-        try Row.fetchOne(db, sql: "SELECT number, key FROM series WHERE number = ?", arguments: [number]).flatMap {
-            StoredSeries($0, types)
-        }
+        let statement = try db.cachedStatement(sql: "SELECT number, key FROM series WHERE number = ?")
+        return try Row.fetchOne(statement, arguments: [number]).flatMap { StoredSeries($0, types) }
     }
 
     /// Nil when the type is not known any more.

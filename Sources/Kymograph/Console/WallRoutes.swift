@@ -27,7 +27,7 @@ enum WallRoutes {
         },
     ]
 
-    private static func json(_ all: [(series: StoredSeries, type: String)]) -> [UInt8] {
+    private static func json(_ all: [(series: StoredSeries, type: String, unit: String?)]) -> [UInt8] {
         var object = JSONMembers()
         object.add(
             "series",
@@ -35,6 +35,7 @@ enum WallRoutes {
                 var object = JSONMembers()
                 object.add("number", one.series.number)
                 object.add("type", one.type)
+                object.add("unit", one.unit)
                 object.add("device", SeriesRoutes.mask.name(one.series.device).text)
                 return object.finished()
             })

@@ -46,6 +46,13 @@ struct StoredType: Codable, Equatable, Sendable {
         }
     }
 
+    /// Code, or else text, of the unit of the numbers of the value called `name`, as they are stored; nil when none is
+    /// known, or they have none.
+    func unit(of name: String?) -> String? {
+        let unit = name.flatMap { (meaning ?? meaningOfUnits).values[$0]?.storedUnit }
+        return unit?.code ?? unit?.text
+    }
+
     private var meaningOfUnits: TypeMeaning {
         var meaning = TypeMeaning()
         for (name, unit) in units ?? [:] {
@@ -73,6 +80,16 @@ struct StoredType: Codable, Equatable, Sendable {
         type.sameInstant = sameInstant.flatMap(SameInstant.init(rawValue:)) ?? .merge
         return type
     }
+}
+
+extension ValueMeaning {
+    /// The factor that the Observation has its numbers multiplied with; nil for 1.
+    var scalingFactor: String? { factor.flatMap { Double($0) == 1 ? nil : $0 } }
+    /// What is added then; nil for 0.
+    var scalingOrigin: String? { origin.flatMap { Double($0) == 0 ? nil : $0 } }
+    /// The unit of its numbers as they are stored; nil when none is known, and when it is the unit of what the
+    /// Observation makes of them.
+    var storedUnit: UnitMeaning? { scalingFactor == nil && scalingOrigin == nil ? unit : nil }
 }
 
 /// The types that a store knows, and those that it does not know yet.

@@ -80,14 +80,22 @@ extension StoreReader {
         } ?? false
     }
 
-    /// The series of these numbers, those that the store does not know left out, each with the name of its type.
+    /// The series of these numbers, those that the store does not know left out, each with the name of its type, and
+    /// the unit of the first value, as far as it is known.
     ///
     /// - Throws: ``PipelineError`` when the database cannot be read.
-    func series(numbers: [Int]) throws(PipelineError) -> [(series: StoredSeries, type: String)] {
+    func series(
+        numbers: [Int]
+    ) throws(PipelineError) -> [(series: StoredSeries, type: String, unit: String?)] {
         try read { db in
-            let types = try StoredTypes.read(db).compactMap(\.type)
-            return try numbers.compactMap { number in
-                try StoredSeries.read(number: number, types: types, db).map { ($0, types[$0.identity.type].name) }
+            let known = try StoredTypes.read(db).compactMap { form in
+                form.type.map { (type: $0, unit: form.unit(of: $0.valueNames.first)) }
+            }
+            let types = known.map(\.type)
+            return try numbers.compactMap { number -> (series: StoredSeries, type: String, unit: String?)? in
+                guard let series = try StoredSeries.read(number: number, types: types, db) else { return nil }
+                let (type, unit) = known[series.identity.type]
+                return (series, type.name, unit)
             }
         }
     }

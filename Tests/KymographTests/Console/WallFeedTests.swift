@@ -52,6 +52,7 @@ import Testing
         let numbers = first[0].readings.compactMap { $0[0].map { Int($0) } }
         let names = try StoreReader(directory: scratch.path).series(numbers: numbers + [99])
         #expect(names.map(\.series.device) == ["a", "b"] && names.map(\.type) == ["heartRate", "heartRate"])
+        #expect(names.map(\.unit) == ["/min", "/min"])
 
         try run.take([line(5, "b", "81")], delivers: false)
         // Another page asks before a second has passed: it gets what was found.
