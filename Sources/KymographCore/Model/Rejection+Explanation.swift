@@ -112,7 +112,8 @@ extension Rejection {
             "the sequence number is 1,024 or more below the highest of its key: the datagram is late or replayed, or "
                 + "the sender has lost its number and needs a new key"
         case .ruleFailed:
-            "an expression of a rule fails, or gives no value of its type: change the rule, then replay the letter"
+            "an expression of a rule fails, or gives no value of its type, or no tag: change the rule, then replay the "
+                + "letter"
         case .typeNotAllowed:
             "the source does not take this type (types); when it is to, name the type there, then replay the letter"
         case .afterStopDate: "it is of the time at which the source was to end (until), or later"

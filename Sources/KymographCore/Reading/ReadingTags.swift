@@ -8,6 +8,8 @@ package enum ReadingTags {
     package static let slot = 255
     /// Most bytes of the tags of one reading, with the end of each.
     package static let longest = 4_096
+    /// Most bytes of one tag: a reading carries all of its tags.
+    package static let longestTag = 200
     /// Ends each tag.
     static let end = UInt8(ascii: "\n")
 
@@ -78,6 +80,14 @@ package enum ReadingTags {
         while case let tag = tag(of: list, at: place), !tag.isEmpty {
             body(list[tag.lowerBound..<tag.upperBound - 1])
             place = tag.upperBound
+        }
+    }
+
+    /// Whether `text` is a FHIR `code`: no white space but single blanks within.
+    package static func isCode(_ text: Substring) -> Bool {
+        let words = text.split(separator: " ", omittingEmptySubsequences: false)
+        return words.allSatisfy { word in
+            !word.isEmpty && word.unicodeScalars.allSatisfy { !$0.properties.isWhitespace && $0.value > 0x20 }
         }
     }
 

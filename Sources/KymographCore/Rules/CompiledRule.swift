@@ -23,8 +23,10 @@ final class CompiledRule {
     private let hasBounds: Bool
     /// The place of its condition in the evaluator; nil for none.
     let condition: Int?
-    /// What it adds (``ReadingTags``).
+    /// What it adds to all readings (``ReadingTags``).
     let tags: [UInt8]
+    /// What it adds by what each says, with the places of the expressions in the evaluator.
+    let computedTags: [(tags: ComputedTags, place: Int)]
     /// Readings that it has rewritten since they were counted last.
     var rewritten = 0
 
@@ -36,6 +38,7 @@ final class CompiledRule {
         hasBounds = rule.below != nil || rule.above != nil
         tags = ReadingTags.list(rule.tags)
         condition = rule.condition.map { CompiledRule.place(of: $0, in: &expressions) }
+        computedTags = rule.computedTags.map { ($0, CompiledRule.place(of: $0.expression, in: &expressions)) }
         let contents = rule.changes.map { CompiledRule.content($0, &expressions) }
         changes = zip(types, slots).map { type, slot in
             slot < 0 ? [] : CompiledRule.changes(rule, contents, type)

@@ -45,6 +45,8 @@ package struct ReadingRule: Sendable {
     package var changes: [RuleChange] = []
     /// Tags that it adds, each `system|code` or `code`.
     package var tags: [String] = []
+    /// Tags that it adds by what a reading says.
+    package var computedTags: [ComputedTags] = []
 
     /// A rule about all readings.
     package init(name: String) { self.name = name }

@@ -110,7 +110,7 @@ package struct RuleDecider {
     package var hasCounts: Bool { work.hasCounts }
 
     /// How many readings each rule has rewritten, and how many got each list of tags (``ReadingTags``), since the last
-    /// time.
+    /// time. A list may be there several times, each with a part of its readings.
     package func takeCounts() -> (rewritten: [(rule: String, count: Int)], tagged: [(tags: [UInt8], count: Int)]) {
         work.takeCounts(rules)
     }

@@ -19,6 +19,7 @@ final class RuleWork {
     var isTraced = false
     private var steps: [RuleStep] = []
     private var tagCounts: [(tags: [UInt8], count: Int)] = []
+    private static let comparedLists = 32
 
     // The reading that is decided on.
     private(set) var reading = Measurement(instant: .distantPast, received: .distantPast)
@@ -101,10 +102,37 @@ final class RuleWork {
             case .failure(let failure): return failure
             }
         }
-        if let failure = apply(values, tags: rule.tags, &reading) { return failure }
+        guard !rule.computedTags.isEmpty else { return finish(rule, values, rule.rule.tags, rule.tags, &reading) }
+        let tags: [String]
+        do throws(Failure) { tags = try self.tags(of: rule) } catch { return error }
+        guard !values.isEmpty || !tags.isEmpty else {
+            note(RuleStep(rule: rule.rule.name, text: "rewrite: no tags"))
+            return nil
+        }
+        return finish(rule, values, tags, ReadingTags.list(tags), &reading)
+    }
+
+    /// The constant tags of `rule`, and those that its expressions give.
+    private func tags(of rule: CompiledRule) throws(Failure) -> [String] {
+        var tags = rule.rule.tags
+        for (computed, place) in rule.computedTags {
+            switch evaluate(place) {
+            case .json(let json): try computed.add(json, to: &tags)
+            case .failed(let text): throw computed.failure(text)
+            }
+        }
+        return tags
+    }
+
+    /// Gives the reading what `rule` has found; `list` has its tags, which are called `tags`.
+    private func finish(
+        _ rule: CompiledRule, _ values: [(slot: Int, name: String, value: RuleValue)], _ tags: [String],
+        _ list: [UInt8], _ reading: inout Measurement
+    ) -> Failure? {
+        if let failure = apply(values, tags: list, &reading) { return failure }
         rule.rewritten += 1
         hasCounts = true
-        note(rule.rule.name, values, rule.rule.tags)
+        note(rule.rule.name, values, tags)
         return nil
     }
 
@@ -217,12 +245,15 @@ final class RuleWork {
 
     // MARK: Counts and steps
 
-    /// Counts the tags of the reading, which is taken.
+    /// Counts the tags of the reading, which is taken. Senders can give each reading a list of its own: one is looked
+    /// for among the last ones only, and may be counted in several parts.
     func countTags() {
         let tags = ReadingTags.list(in: payload)
         guard tags.count > 0 else { return }
         hasCounts = true
-        for index in tagCounts.indices where tags.equals(tagCounts[index].tags) { return tagCounts[index].count += 1 }
+        for index in tagCounts.indices.suffix(RuleWork.comparedLists) where tags.equals(tagCounts[index].tags) {
+            return tagCounts[index].count += 1
+        }
         tagCounts.append((tags.array, 1))
     }
 
