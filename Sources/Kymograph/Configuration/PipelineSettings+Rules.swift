@@ -62,11 +62,20 @@ extension PipelineSettings {
         ruleList.resources.contains { $0.action != .keep } || entryInterceptor != nil
     }
 
-    /// Tags that readings may get, as filters name them. Those of patches are none: no filter sees them.
+    /// Constant tags that readings may get, as filters name them. Those of patches are none: no filter sees them.
     var tagsOfReadings: [String] {
         let ofPatients = patients.book?.current.map.tagTexts ?? []
         let tags = sources.flatMap(\.tags) + ruleList.readings.flatMap(\.tags) + ofPatients
         return tags + tags.compactMap { tag in tag.firstIndex(of: "|").map { String(tag[tag.index(after: $0)...]) } }
+    }
+
+    /// Whether `pattern`, as a filter names tags, may mean one that a rule makes of what a reading says: a code of any
+    /// text, or one behind the rule's system.
+    func mayBeComputed(_ pattern: String) -> Bool {
+        let computed = ruleList.readings.flatMap(\.computedTags)
+        guard let bar = pattern.lastIndex(of: "|") else { return !computed.isEmpty }
+        let system = NamePattern(String(pattern[..<bar]))
+        return computed.contains { tags in tags.system.map { system.matches($0.utf8) } ?? false }
     }
 
     /// Names in rules that no mapping of `set` has, and of sinks and sources that there are not, in sentences. A reload

@@ -15,7 +15,7 @@ enum ReadingRuleReader {
         }
     }
 
-    /// Most tags, and most values, that one rule sets.
+    /// Most values that one rule sets.
     private static let mostOfOne = 8
 
     static func read(_ node: ConfigurationNode, log: inout ConfigurationLog) -> [Entry] {
@@ -32,7 +32,8 @@ enum ReadingRuleReader {
         if entry.rule.value != nil, entry.rule.below == nil, entry.rule.above == nil {
             log.add(.error, origin, "'value' is given without a bound", advice: "add 'below' or 'above'")
         }
-        let changes = !entry.rule.changes.isEmpty || !entry.rule.tags.isEmpty
+        let tags = !entry.rule.tags.isEmpty || !entry.rule.computedTags.isEmpty
+        let changes = !entry.rule.changes.isEmpty || tags
         if entry.rule.action == .rewrite, !changes, entry.origins["set"] == nil, entry.origins["tag"] == nil {
             log.add(.error, origin, "it rewrites nothing", advice: "add 'set' or 'tag'")
         }
@@ -47,7 +48,7 @@ enum ReadingRuleReader {
         .init(
             name: "rules", noun: "rule", kinds: ["name"], settings: keys, example: "- name: bench",
             adviceWhenEmpty: "name one, or remove the list", messageWithoutKind: "it has no name", start: Entry(),
-            origins: \.origins, nested: ["set": readChanges])
+            origins: \.origins, nested: ["set": readChanges, "tag": RuleTagReader.read])
     }
 
     private static let keys: [Setting<Entry>] =
@@ -60,15 +61,6 @@ enum ReadingRuleReader {
             RuleKeys.number("below", \.rule.below, "Readings whose value is less"),
             RuleKeys.number("above", \.rule.above, "Readings whose value is greater"),
             RuleKeys.condition(\.rule.condition, "Readings for which this expression gives something true"),
-            Setting(key: "tag", form: "tag", about: "Tags that it adds", values: .text, elements: { _ in [] }) {
-                (texts, entry) throws(SettingProblem) in
-                guard texts.count <= mostOfOne else {
-                    throw SettingProblem(message: "there are more than \(mostOfOne) tags", advice: "use fewer")
-                }
-                entry.rule.tags = try texts.map(TagText.parse)
-            } shown: { _ in
-                ""
-            },
         ]
 
     // MARK: Values

@@ -79,14 +79,17 @@ enum SettingsCheck {
         }
     }
 
-    /// A tag is the same for all readings of its rule. What looks like a path of the reading was meant as one, mostly.
+    /// A text is the same tag for all readings of its rule. What looks like a path of the reading was meant as one,
+    /// mostly.
     private static func checkTags(_ settings: PipelineSettings, log: inout ConfigurationLog) {
         let origin = settings.origins["rules"] ?? .commandLine("rules")
         for rule in settings.ruleList.readings {
-            for tag in rule.tags where TagText.isPath(tag) {
+            for tag in rule.tags {
+                guard let element = TagText.meantElement(tag) else { continue }
                 log.add(
-                    .warning, origin, "the rule '\(rule.name)' adds the tag '\(tag)' as it stands: tags are constants",
-                    advice: "write a code; for a tag by what a reading says, make a rule with 'when' for each")
+                    .warning, origin,
+                    "the rule '\(rule.name)' adds the tag '\(tag)' as it stands: a text is a constant",
+                    advice: "for a tag by what each reading says, write \(element)")
             }
         }
     }

@@ -36,11 +36,23 @@ struct ModelRule {
         rule.devices = device.map { [NamePattern($0)] } ?? []
         rule.types = kind.map { [$0] } ?? []
         rule.condition = over.flatMap { try? RuleExpression("values.x > `\($0)` && deviceId != 'none'") }
-        rule.tags = tag.map { [$0] } ?? []
+        if number % 2 == 0 {
+            rule.tags = tag.map { [$0] } ?? []
+        } else {
+            // What an expression gives is the same tag.
+            rule.computedTags = tag.map { [ModelRule.computed($0)] } ?? []
+        }
         if adds > 0, let expression = try? RuleExpression("add(values.x, `\(adds)`)") {
             rule.changes = [RuleChange(name: "x", content: .expression(expression))]
         }
         return rule
+    }
+
+    private static func computed(_ tag: String) -> ComputedTags {
+        let parts = tag.split(separator: "|")
+        let text = "not_null(values.none, '\(parts[parts.count - 1])')"
+        guard let expression = try? RuleExpression(text) else { preconditionFailure("\(text) is no expression") }
+        return ComputedTags(expression, system: parts.count > 1 ? String(parts[0]) : nil)
     }
 
     /// What `rules` make of a reading, its value and its tags; nil when it is not taken.

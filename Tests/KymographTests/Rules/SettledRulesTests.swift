@@ -98,19 +98,23 @@ import Testing
         #expect(Set(settings.tagsOfReadings) == ["urn:t|seen", "seen"])
     }
 
-    /// A tag that looks like a path of the reading would be on all readings, letter by letter.
-    @Test func tagsAreConstants() {
+    /// A text that looks like a path of the reading would be on all readings, letter by letter.
+    @Test func textsAreConstants() {
         let file = write(
             """
             rules:
               - {name: lab, then: rewrite, tag: values.labels}
               - {name: ward, then: rewrite, tag: ["urn:t|patientId", "urn:type|seen", typed, values]}
+              - {name: arm, then: rewrite, tag: [{from: values.arm}]}
 
             """)
-        let found = load("rules: \(file)\n").diagnostics.map(\.text).filter { $0.contains("tags are constants") }
-        let expected = [("lab", "values.labels"), ("ward", "urn:t|patientId")].map { rule, tag in
-            "kymo.yaml:1:8: warning: rules: the rule '\(rule)' adds the tag '\(tag)' as it stands: tags are constants; "
-                + "write a code; for a tag by what a reading says, make a rule with 'when' for each"
+        let found = load("rules: \(file)\n").diagnostics.map(\.text).filter { $0.contains("a text is a constant") }
+        let expected = [
+            ("lab", "values.labels", "{from: values.labels}"),
+            ("ward", "urn:t|patientId", "{from: patientId, system: \"urn:t\"}"),
+        ].map { rule, tag, element in
+            "kymo.yaml:1:8: warning: rules: the rule '\(rule)' adds the tag '\(tag)' as it stands: "
+                + "a text is a constant; for a tag by what each reading says, write \(element)"
         }
         #expect(found == expected)
     }

@@ -1,36 +1,47 @@
+import KymographCore
+
 /// Tags as they are written in configurations: `code`, or `system|code` (FHIR `Observation.meta.tag`).
 enum TagText {
-    /// Most bytes of one: a reading carries all of its tags.
-    private static let longest = 200
-
     /// The tag `text`, as readings have it.
     ///
     /// - Throws: ``SettingProblem`` where it is none.
     static func parse(_ text: String) throws(SettingProblem) -> String {
         let parts = text.split(separator: "|", omittingEmptySubsequences: false)
         let code = parts[parts.count - 1]
-        guard parts.count <= 2, isCode(code), parts.count == 1 || isSystem(parts[0]) else {
+        guard parts.count <= 2, ReadingTags.isCode(code), parts.count == 1 || isSystem(parts[0]) else {
             throw SettingProblem(
                 message: "'\(text)' is no tag", advice: "write a code, or system|code with an absolute URI as system")
         }
-        guard text.utf8.count <= longest else {
-            throw SettingProblem(message: "the tag is longer than \(longest) bytes", advice: "shorten it")
+        guard text.utf8.count <= ReadingTags.longestTag else {
+            throw SettingProblem(
+                message: "the tag is longer than \(ReadingTags.longestTag) bytes", advice: "shorten it")
         }
         return text
     }
 
-    /// Whether the code of `tag` names a member of what expressions of rules look at.
-    static func isPath(_ tag: String) -> Bool {
-        let code = tag.split(separator: "|").last ?? ""
-        return code.hasPrefix("values.") || ["deviceId", "patientId", "type"].contains(code)
+    /// The system `text`, of tags whose codes come from readings.
+    ///
+    /// - Throws: ``SettingProblem`` where it is none, or leaves no room for a code.
+    static func system(_ text: String) throws(SettingProblem) -> String {
+        guard isSystem(text[...]), !text.utf8.contains(UInt8(ascii: "|")) else {
+            throw SettingProblem(
+                message: "'\(text)' is no system",
+                advice: "write an absolute URI without '|', for instance https://study.example/arms")
+        }
+        let longest = ReadingTags.longestTag - "|c".utf8.count
+        guard text.utf8.count <= longest else {
+            throw SettingProblem(message: "the system is longer than \(longest) bytes", advice: "shorten it")
+        }
+        return text
     }
 
-    /// FHIR `code`: no white space but single spaces within.
-    private static func isCode(_ text: Substring) -> Bool {
-        let words = text.split(separator: " ", omittingEmptySubsequences: false)
-        return words.allSatisfy { word in
-            !word.isEmpty && word.unicodeScalars.allSatisfy { !$0.properties.isWhitespace && $0.value > 0x20 }
-        }
+    /// Where the code of `tag` names a member of what expressions of rules look at, the element of `tag` that adds what
+    /// the member holds.
+    static func meantElement(_ tag: String) -> String? {
+        let parts = tag.split(separator: "|")
+        guard let code = parts.last, code.hasPrefix("values.") || ["deviceId", "patientId", "type"].contains(code)
+        else { return nil }
+        return parts.count == 1 ? "{from: \(code)}" : "{from: \(code), system: \"\(parts[0])\"}"
     }
 
     /// FHIR `uri`, absolute.
