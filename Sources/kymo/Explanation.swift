@@ -57,6 +57,14 @@ struct Explanation {
         for step in steps { StandardError.write("rule \(step.rule): \(step.text)\n") }
     }
 
+    /// Prints which values Observations lack, and why.
+    func write(_ withheld: [PayloadPreview.Withheld]) {
+        for one in withheld {
+            StandardError.writeLine(
+                "Observation of \(one.type): '\(one.value)' is withheld: \(PayloadPreview.Withheld.explanation)")
+        }
+    }
+
     /// Writes what the templates made of one value: those that match, then those nearest to it.
     private func write(_ templates: [TemplateExplanation]) {
         if let decoded = templates.first?.object { StandardError.writeLine("decoded: \(decoded)") }

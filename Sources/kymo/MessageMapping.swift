@@ -118,6 +118,7 @@ struct MessageMapping {
         } else {
             explanation?.write(payload, received: received)
             explanation?.write(preview.rulings)
+            explanation?.write(preview.withheld)
         }
         return preview
     }

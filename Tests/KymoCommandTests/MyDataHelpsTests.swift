@@ -121,6 +121,28 @@ import TrialSupport
         for found in observations { #expect(found.result.hasSuffix("Z error/80") && found.status == "final") }
     }
 
+    /// `kymo map --explain` says which value is absent since points contradict each other, and why; not where they agree.
+    @Test func explainedIsWhatIsWithheld() throws {
+        func map(_ last: String, _ format: [String]) throws -> Kymo.Finished {
+            let text = page([point("s1", "120"), point("d1", "80"), point("s2", last)])
+            return try Kymo.run(
+                ["map", "--mapping", "mydatahelps", "--explain"] + format, input: .bytes(Array(text.utf8)))
+        }
+        let why = "readings of one correlation and time state it differently, and which of them"
+        let said = try map("180", [])
+        #expect(said.end == .exit(0), "\(said.error)")
+        let lines = said.error.split(separator: "\n").filter { $0.contains(why) }
+        let start = "Observation of pairedBloodPressure: 'systolic"
+        #expect(lines.count == 1 && lines.first?.hasPrefix(start) == true, "\(said.error)")
+        let json = try JSONTree(parsing: try map("180", ["--format", "json"]).output)
+        let withheld = try #require(json["withheld"]?.elements)
+        #expect(withheld.count == 1 && withheld[0]["type"]?.text == "pairedBloodPressure")
+        #expect(withheld[0]["value"]?.text?.hasPrefix("systolic") == true)
+        #expect(withheld[0]["explanation"]?.text?.hasPrefix(why) == true)
+        #expect(try !map("120", []).error.contains(why))
+        #expect(try JSONTree(parsing: try map("120", ["--format", "json"]).output)["withheld"] == nil)
+    }
+
     /// In later runs: what was sent as one pressure is amended, and is one again when the sender has corrected a point
     /// or taken it back.
     @Test func whatWasSentIsAmended() throws {

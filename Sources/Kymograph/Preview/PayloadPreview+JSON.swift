@@ -2,8 +2,8 @@ import KymographCore
 
 extension PayloadPreview {
     /// `{"measurements": […], "retractions": […], "observations": […], "resources": […], "rejected": [{"reason",
-    /// "detail"}]}`, without layout, and `"explain": {…}` when there is an explanation (docs/explain.md); lists that
-    /// are empty are left out.
+    /// "detail"}]}`, without layout, and `"rules"`, `"withheld"` and `"explain": {…}` when there is an explanation
+    /// (docs/explain.md); lists that are empty are left out.
     package var json: [UInt8] {
         var writer = ByteWriter()
         writer.append("{")
@@ -13,7 +13,10 @@ extension PayloadPreview {
         append("observations", observations, &isFirst, to: &writer)
         append("resources", resources, &isFirst, to: &writer)
         append("rejected", rejected.map(Self.json), &isFirst, to: &writer)
-        if explanation != nil { append("rules", rulings.map(Self.json), &isFirst, to: &writer) }
+        if explanation != nil {
+            append("rules", rulings.map(Self.json), &isFirst, to: &writer)
+            append("withheld", withheld.map(Self.json), &isFirst, to: &writer)
+        }
         if let explanation {
             writer.append(isFirst ? "\"explain\":" : ",\"explain\":")
             writer.append(explanation.json(rejected))
@@ -58,6 +61,18 @@ extension PayloadPreview {
         writer.append("\",\"did\":\"")
         writer.appendJSON(step.text)
         writer.append("\"}")
+        return writer.view.array
+    }
+
+    private static func json(_ withheld: Withheld) -> [UInt8] {
+        var writer = ByteWriter()
+        let members = [("type", withheld.type), ("value", withheld.value), ("explanation", Withheld.explanation)]
+        for (index, (name, text)) in members.enumerated() {
+            writer.append(Array("\(index == 0 ? "{" : ",")\"\(name)\":\"".utf8))
+            writer.appendJSON(text)
+            writer.append("\"")
+        }
+        writer.append("}")
         return writer.view.array
     }
 

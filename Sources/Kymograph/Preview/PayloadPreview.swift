@@ -13,6 +13,19 @@ package struct PayloadPreview: Sendable {
         package var detail: String
     }
 
+    /// A value that an Observation has a reason in place of: readings of one correlation and time state it differently.
+    package struct Withheld: Hashable, Sendable {
+        /// The type of the readings.
+        package var type: String
+        /// The value's name.
+        package var value: String
+
+        /// Why it is withheld, and what ends that.
+        package static let explanation =
+            "readings of one correlation and time state it differently, and which of them belongs to the other values is "
+            + "unknown; it is written once they agree"
+    }
+
     /// Measurements in the reference system's form, one JSON object each.
     package var measurements: [[UInt8]] = []
     /// What is taken back, one JSON object each.
@@ -25,6 +38,8 @@ package struct PayloadPreview: Sendable {
     package var rejected: [Rejected] = []
     /// What rules did, where they are traced.
     package var rulings: [RuleStep] = []
+    /// Values that the observations lack, in their order.
+    package private(set) var withheld: [Withheld] = []
     /// What each template made of the payload; nil when nobody asked.
     package var explanation: PayloadExplanation?
     /// Whether there was more than `most` asked for.
@@ -98,6 +113,7 @@ package struct PayloadPreview: Sendable {
             machine.settle(emission)
         }
         rulings += ruling.steps
+        withheld = ruling.withheld
     }
 
     /// Keeps everything that a mapper gives.

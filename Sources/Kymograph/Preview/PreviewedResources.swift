@@ -20,18 +20,26 @@ struct PreviewedResources: ~Copyable {
     private var encoder: ObservationEncoder
     /// What rules did.
     private(set) var steps: [RuleStep] = []
+    /// Values that Observations lack.
+    private(set) var withheld: [PayloadPreview.Withheld] = []
 
     init(_ rules: EntryRules, _ set: MappingSet, _ options: ObservationOptions) {
         (self.rules, self.set, self.options) = (rules, set, options)
         decider = EntryRuleDecider(rules, types: set.types, templates: set.fhirTemplates)
         encoder = ObservationEncoder(
             types: set.types, templates: set.fhirTemplates, options: options, digest: .openSSL)
+        // From now on they are noted.
+        _ = encoder.takeWithheld()
     }
 
     /// Writes `content`, of the machine's series `series`.
     mutating func write(_ content: WindowContent, series: Int) -> Outcome {
         var plain = ByteWriter()
         let outcome = encoder.encode(content, into: &plain)
+        let type = set.types[content.series.type]
+        withheld += encoder.takeWithheld().map {
+            PayloadPreview.Withheld(type: type.name, value: type.valueNames[$0])
+        }
         if case .skipped(let reason) = outcome { return .skipped(reason) }
         let isResource = encoder.takeResource()
         guard let decider else { return PreviewedResources.outcome(plain.view.array, isResource) }

@@ -47,6 +47,27 @@ import Testing
         #expect(try pipeline.observation(window).text("status") == "amended")
     }
 
+    /// Which values are withheld is noted from the first time of asking on, and told once.
+    @Test func whatIsWithheldIsTold() throws {
+        let pipeline = try TestPipeline(Self.pressure)
+        var encoder = pipeline.encoder()
+        Self.encode([[0: "120"], [1: "80"], [0: "180"]], by: &encoder)
+        let before = encoder.takeWithheld()
+        Self.encode([[0: "120"], [1: "80"], [0: "180"]], by: &encoder)
+        let (noted, again) = (encoder.takeWithheld(), encoder.takeWithheld())
+        #expect(before == [] && noted == [0] && again == [])
+        Self.encode([[0: "120"], [1: "80"], [1: "95"], [0: "180"]], by: &encoder)
+        Self.encode([[0: "120"], [1: "80"]], by: &encoder)
+        let both = encoder.takeWithheld()
+        #expect(both == [0, 1])
+    }
+
+    private static func encode(_ readings: [[Int: String]], by encoder: inout ObservationEncoder) {
+        var writer = ByteWriter()
+        let made = Self.window(readings)
+        _ = made.withContent { encoder.encode($0, into: &writer) }
+    }
+
     @Test func whoSaysTheSameContradictsNothing() throws {
         let window = Self.window([[0: "120"], [1: "80"], [0: "120.0"]])
         let found = try parts(TestPipeline(Self.pressure), window)

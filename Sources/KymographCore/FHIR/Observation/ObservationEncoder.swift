@@ -80,6 +80,10 @@ package struct ObservationEncoder: ~Copyable, Sendable {
     @inline(__always)
     package var losses: ObservationLosses { values.losses }
 
+    /// The slots of values that Observations since the last time of asking withhold, since readings of one correlation
+    /// and time differ in them; none before the first time, from which on they are noted.
+    package mutating func takeWithheld() -> [Int] { values.takeWithheld() }
+
     /// Whether a resource was written since the last time of asking that is no Observation.
     @inline(__always)
     package mutating func takeResource() -> Bool { resources.takeWritten() }

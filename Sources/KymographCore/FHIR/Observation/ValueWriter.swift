@@ -15,6 +15,8 @@ struct ValueWriter: ~Copyable, Sendable {
     private var facts = RawArray<FieldFacts>()
     /// What the prepared content's Observation does not say.
     var losses = ObservationLosses()
+    /// The slots of values that were withheld, for those who explain Observations; nil when no one does.
+    private var withheld: [Int]?
 
     init(_ fields: consuming RawArray<ProgramField>, _ tables: consuming ProgramTables) {
         figures = WindowFigures(count: tables.figures.count)
@@ -99,6 +101,13 @@ struct ValueWriter: ~Copyable, Sendable {
         facts = FieldFacts()
         facts.explain(ProgramTables.errorReason)
         losses.unwritten += 1
+        withheld?.append(Int(field.slot >= 0 ? field.slot : field.extras.second))
+    }
+
+    /// Has slots of values that are withheld noted from now on; those since the last time.
+    mutating func takeWithheld() -> [Int] {
+        defer { withheld = [] }
+        return withheld ?? []
     }
 
     /// Completes what the survey of `field` found.
