@@ -24,6 +24,27 @@ import Testing
         #expect(done.error.contains("sources stdin; mappings wristband"))
     }
 
+    /// Kubernetes mounts a ConfigMap as a folder that all may write, to be read only.
+    @Test func aFolderThatIsMountedToBeReadOnlyIsFine() throws {
+        let folder = TemporaryFolder()
+        let script = """
+            mkdir "$1" && mount -t tmpfs -o mode=0777 none "$1" && printf 'window: 1m\\n' >"$1/kymo.yaml" || exit 99
+            "$2" check --config "$1/kymo.yaml"
+            mount -o remount,ro "$1" || exit 99
+            echo "read only" >&2
+            "$2" check --config "$1/kymo.yaml"
+            """
+        let shell = try ChildProcess(
+            "unshare", ["--mount", "bash", "-c", script, "bash", folder.file("mounted"), Kymo.path])
+        let end = try shell.wait()
+        // Without the rights to mount there is nothing to look at.
+        guard shell.errorText.contains("configuration OK") else { return }
+        #expect(end == .exit(0))
+        let texts = shell.errorText.split(separator: "read only\n", omittingEmptySubsequences: false)
+        #expect(texts.count == 2 && texts[0].contains("can be changed by users other than its owner"))
+        #expect(!texts[texts.count - 1].contains("can be changed"), "\(shell.errorText)")
+    }
+
     /// Overlapping mappings are a warning: they may be meant.
     @Test func overlapWarns() throws {
         let folder = TemporaryFolder()

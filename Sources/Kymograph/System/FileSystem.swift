@@ -192,6 +192,13 @@ enum FileSystem {
         return (bytes(status.f_bavail), bytes(used &+ status.f_bavail))
     }
 
+    /// Whether nothing can be written to the file system of `path` where it is mounted; false when the system does not
+    /// say.
+    static func isReadOnly(_ path: String) -> Bool {
+        var status = statvfs()
+        return unsafe statvfs(path, &status) == 0 && status.f_flag & UInt(ST_RDONLY) != 0
+    }
+
     /// Sets `count` bytes from `offset` on aside for a file, whose size stays as it is. False where there is no room
     /// for it, and where the file system cannot do that.
     static func reserve(_ descriptor: Int32, at offset: Int, count: Int) -> Bool {
