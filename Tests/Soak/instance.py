@@ -1,6 +1,8 @@
 """The instance of `kymo run` of a soak: its folder, configuration, metrics, and what is done to it."""
+import contextlib
 import json
 import os
+import random
 import re
 import shutil
 import signal
@@ -19,10 +21,20 @@ ARCHIVE_AGE = "2h"
 WINDOW = "2m"
 
 
-def free_port(kind=socket.SOCK_STREAM):
-    with socket.socket(socket.AF_INET, kind) as probe:
-        probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]
+def ports_beside(first, last):
+    """Ports to listen on where the system gives those from `first` to `last` to connections."""
+    return [port for port in range(10_240, 65_536) if not first <= port <= last]
+
+
+def free_port(kind=socket.SOCK_STREAM, ports=None):
+    """A port that nobody has, of `ports`, by default of those that no connection gets: such a one can be taken while the process
+    that listens on it is away, also by the sender that tries to reach it. Where there is none, the system chooses."""
+    if ports is None:
+        ports = ports_beside(*map(int, Path("/proc/sys/net/ipv4/ip_local_port_range").read_text().split()))
+    for port in [*random.sample(ports, min(len(ports), 100)), 0]:
+        with contextlib.suppress(OSError), socket.socket(socket.AF_INET, kind) as probe:
+            probe.bind(("127.0.0.1", port))
+            return probe.getsockname()[1]
 
 
 def until(what, condition, seconds):

@@ -1,10 +1,15 @@
 """Each bar of a soak can be missed, and is met by what is right."""
+import argparse
+import socket
+import tempfile
 import unittest
 
 import balance
+import instance
 import judging
 import readings
 import schedule
+import soak
 
 MIB = judging.MIB
 HOUR = 3_600
@@ -208,6 +213,27 @@ class ScheduleTests(unittest.TestCase):
     def test_a_seed_gives_the_same_again(self):
         self.assertEqual(schedule.events(2, 7), schedule.events(2, 7))
         self.assertNotEqual(schedule.events(2, 7), schedule.events(2, 8))
+
+
+class MachineTests(unittest.TestCase):
+    def test_ports_are_none_that_connections_get(self):
+        ports = instance.ports_beside(32_768, 60_999)
+        self.assertEqual((ports[0], ports[-1]), (10_240, 65_535))
+        self.assertFalse([port for port in ports if 32_768 <= port <= 60_999])
+        self.assertEqual(instance.ports_beside(1_024, 65_535), [])
+        self.assertGreater(instance.free_port(ports=[]), 0)
+
+    def test_a_port_that_is_taken_is_none(self):
+        with socket.create_server(("127.0.0.1", 0)) as taken:
+            port, other = taken.getsockname()[1], instance.free_port()
+            self.assertEqual({instance.free_port(ports=[port, other]) for _ in range(20)}, {other})
+
+    def test_a_disk_without_room_is_refused(self):
+        with tempfile.TemporaryDirectory() as folder:
+            with self.assertRaises(SystemExit) as refusal:
+                soak.refuse_full_disk(argparse.Namespace(hours=1e9, folder=folder))
+            self.assertIn("h may need", str(refusal.exception))
+        self.assertLess(soak.wanted_bytes(8), soak.wanted_bytes(24))
 
 
 class ReadingTests(unittest.TestCase):
