@@ -39,20 +39,30 @@ package struct CounterSamples: Codable, Hashable, Sendable {
     /// At most `count` of them, and how many are left out: all values of the counter that has most, then of the next,
     /// so that each of the others is whole.
     func limited(to count: Int) -> (samples: CounterSamples, dropped: Int) {
-        var kept = all
-        while kept.count > count, let longest = CounterSamples.longestRun(kept) { kept.removeSubrange(longest) }
-        return (CounterSamples(kept), all.count - kept.count)
+        guard all.count > count else { return (self, 0) }
+        let runs = CounterSamples.runs(all)
+        let longestFirst = runs.indices.sorted { (-runs[$0].count, $0) < (-runs[$1].count, $1) }
+        var left = all.count
+        var isKept = Array(repeating: true, count: runs.count)
+        for place in longestFirst where left > count {
+            isKept[place] = false
+            left -= runs[place].count
+        }
+        return (CounterSamples(runs.indices.filter { isKept[$0] }.flatMap { all[runs[$0]] }), all.count - left)
     }
 
-    /// Where the values of the counter are that has most; nil when there are none.
-    private static func longestRun(_ samples: [CounterSample]) -> Range<Int>? {
-        var longest = 0..<0
+    /// Where the values of each counter are.
+    private static func runs(_ samples: [CounterSample]) -> [Range<Int>] {
+        var runs: [Range<Int>] = []
         var start = 0
-        for index in samples.indices {
-            if samples[index].counter != samples[start].counter { start = index }
-            if index + 1 - start > longest.count { longest = start..<(index + 1) }
+        for end in samples.indices.dropFirst() {
+            // Most have the name of the one before them, which is found out faster.
+            let isSame = samples[end].name == samples[end - 1].name || samples[end].counter == samples[start].counter
+            guard !isSame else { continue }
+            runs.append(start..<end)
+            start = end
         }
-        return longest.isEmpty ? nil : longest
+        return samples.isEmpty ? [] : runs + [start..<samples.count]
     }
 
     /// The values of counter `name`.

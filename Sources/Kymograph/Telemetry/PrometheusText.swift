@@ -6,12 +6,11 @@ enum PrometheusText {
         var text = ""
         for row in CounterTable.rows {
             let samples = row.kind == .histogram ? histogram(row, found) : found[row.name] ?? []
-            let lines = samples.map { line($0, row) }
-            guard !lines.isEmpty else { continue }
+            guard !samples.isEmpty else { continue }
             let name = family(row, format)
             text += "# HELP \(name) \(escaped(row.help, quotes: format == .openMetrics))\n"
             text += "# TYPE \(name) \(row.kind.rawValue)\n"
-            for line in lines { text += line }
+            for sample in samples { write(sample, row, to: &text) }
         }
         return format == .openMetrics ? text + "# EOF\n" : text
     }
@@ -33,23 +32,34 @@ enum PrometheusText {
         }
     }
 
-    private static func line(_ sample: CounterSample, _ row: Counter) -> String {
+    /// The line of a sample. There may be thousands: nothing is made that is not written.
+    private static func write(_ sample: CounterSample, _ row: Counter, to text: inout String) {
+        text += sample.name
         let names = row.labels + (sample.labels?["le"] == nil ? [] : ["le"])
-        let labels = names.map { "\($0)=\"\(escaped(sample.labels?[$0] ?? "", quotes: true))\"" }
+        for (place, name) in names.enumerated() {
+            text += place == 0 ? "{" : ","
+            text += name
+            text += "=\""
+            text += escaped(sample.labels?[name] ?? "", quotes: true)
+            text += "\""
+        }
         let isWhole = sample.value == sample.value.rounded() && abs(sample.value) < 1e15
-        let value = isWhole ? "\(Int(sample.value))" : "\(sample.value)"
-        return "\(sample.name)\(labels.isEmpty ? "" : "{\(labels.joined(separator: ","))}") \(value)\n"
+        text += names.isEmpty ? " " : "} "
+        text += isWhole ? String(Int(sample.value)) : String(sample.value)
+        text += "\n"
     }
 
     /// Backslashes, line feeds and, in labels, quotation marks have a backslash before.
     private static func escaped(_ text: String, quotes: Bool) -> String {
+        let special: [UInt8] = quotes ? [0x5C, 0x0A, 0x22] : [0x5C, 0x0A]
+        guard text.utf8.contains(where: special.contains) else { return text }
         var escaped = ""
-        for character in text {
-            switch character {
+        for scalar in text.unicodeScalars {
+            switch scalar {
             case "\\": escaped += "\\\\"
             case "\n": escaped += "\\n"
             case "\"" where quotes: escaped += "\\\""
-            default: escaped.append(character)
+            default: escaped.unicodeScalars.append(scalar)
             }
         }
         return escaped

@@ -324,6 +324,30 @@ import Testing
         #expect(samples.limited(to: 5_000).dropped == 0)
     }
 
+    /// Counters of many sources go, as few as must, and the others stay as they are, the number of what went among them.
+    @Test func ofManySeriesTheLongestGo() throws {
+        var many = input
+        many.run?.sources = (0..<1_000).map { PipelineSummary.Source(name: "ward-\($0)") }
+        many.watched = WatchedCounts()
+        let samples = CounterTable.samples(many)
+        let (some, dropped) = samples.limited(to: 5_000)
+        #expect(some.all.count <= 5_000 && dropped > 0 && dropped == samples.all.count - some.all.count)
+        let kept = Set(some.all.map(\.name))
+        #expect(some.all == samples.all.filter { kept.contains($0.name) })
+        #expect(kept.contains("kymo_metrics_dropped_series"))
+        let sizes = Dictionary(grouping: samples.all, by: \.name).mapValues(\.count)
+        let least = try #require(sizes.filter { !kept.contains($0.key) }.values.min())
+        #expect(kept.allSatisfy { sizes[$0, default: 0] <= least } && some.all.count + least > 5_000, "\(sizes)")
+    }
+
+    /// A line feed in a label ends no line, wherever it is.
+    @Test func namesAreEscaped() {
+        var named = CounterInput(run: PipelineSummary())
+        named.run?.sources = [PipelineSummary.Source(name: "a\r\nb\\c\nd\"é")]
+        let text = PrometheusText.text(CounterTable.samples(named))
+        #expect(text.contains("\nkymo_source_messages_total{source=\"a\r\\nb\\\\c\\nd\\\"é\"} 0\n"), "\(text)")
+    }
+
     @Test func textForPrometheus() throws {
         let text = PrometheusText.text(CounterTable.samples(input))
         #expect(
