@@ -247,6 +247,10 @@ latency: build ## Print how long readings take through the pipeline, beside what
 overload: build ## Offer more than the pipeline can take, and count every datagram
 	KYMO=$(KYMO) Benchmarks/overload.sh
 
+.PHONY: operations
+operations: build ## Print what sinks that hang cost, and a scrape of 5,000 series, beside what is promised
+	KYMO=$(KYMO) Benchmarks/operations.sh
+
 .PHONY: datagrams
 datagrams: build ## Print what a datagram costs beside a receiver in C, and how many readings come in batches
 	KYMO=$(KYMO) Benchmarks/datagrams.sh
