@@ -216,9 +216,15 @@ def scrape():
         scraped(with_sources(count), label, few + (count - 1) * each)
 
 
+def await_all(instance):
+    """The first look at the store and the disks must be over."""
+    names = ("kymo_store_bytes", "kymo_store_limit_bytes", "kymo_disk_free_bytes")
+    until("all metrics", lambda: all(instance.metric(name) > 0 for name in names))
+
+
 def counted(instance):
-    """The series of an instance, which is ended then. The first look at the store and the disks must be over."""
-    until("all metrics", lambda: "kymo_store_bytes" in (text := instance.get("/metrics")[1]) and "kymo_disk_free_bytes" in text)
+    """The series of an instance, which is ended then."""
+    await_all(instance)
     found = len(series(instance.get("/metrics")[1]))
     instance.end()
     return found
@@ -226,7 +232,7 @@ def counted(instance):
 
 def scraped(instance, label, wanted):
     """Scrapes an instance, which would have `wanted` series if it might."""
-    until("all metrics", lambda: instance.metric("kymo_store_limit_bytes") > 0)
+    await_all(instance)
     connection = http.client.HTTPConnection("127.0.0.1", instance.port, timeout=60)
     times, used = [], cpu_seconds(instance.process)
     for _ in range(SCRAPES):
