@@ -11,6 +11,7 @@ final class ControlServer: Sendable {
     private let answer: @Sendable ([UInt8], Asker) -> Reply
     /// Streams under way.
     private let streams = Atomic(0)
+    private let isRemoved = Atomic(false)
 
     /// Who has asked.
     struct Asker: Sendable {
@@ -40,6 +41,14 @@ final class ControlServer: Sendable {
         guard raw >= 0 else { throw .system(-raw, "create", "an event for stopping") }
         stopEvent = Descriptor(raw)
         self.answer = answer
+    }
+
+    /// One that never ran leaves no socket, at which others would wait for an answer.
+    deinit { remove() }
+
+    /// Takes the socket away, once: by the second time it may be that of the next process.
+    private func remove() {
+        if !isRemoved.exchange(true, ordering: .relaxed) { file.remove() }
     }
 
     /// Works until it is stopped.
@@ -73,7 +82,7 @@ final class ControlServer: Sendable {
 
     /// Takes the socket away and ends ``run()``. What streams send last has half a second.
     func stop() {
-        file.remove()
+        remove()
         _ = kymo_event_raise(stopEvent.raw)
         for _ in 0..<500 where streams.load(ordering: .relaxed) > 0 { Wait.milliseconds(1) }
     }
