@@ -101,7 +101,12 @@ struct ValueWriter: ~Copyable, Sendable {
         facts = FieldFacts()
         facts.explain(ProgramTables.errorReason)
         losses.unwritten += 1
-        withheld?.append(Int(field.slot >= 0 ? field.slot : field.extras.second))
+        guard withheld != nil else { return }
+        let isPair = [.period, .range, .ratio].contains(field.extras.form)
+        let first = field.slot >= 0 ? field.slot : field.extras.second
+        for slot in isPair ? [field.slot, field.extras.second] : [first] where slot >= 0 {
+            withheld?.append(Int(slot))
+        }
     }
 
     /// Has slots of values that are withheld noted from now on; those since the last time.
