@@ -4,7 +4,7 @@ import KymographTemplates
 /// Notes files that say what a reading means, whose it is or where it goes, and that users other than their owner and
 /// root can write, or can exchange since they can write the folder. What has a secret is refused instead (``SecretFile``).
 struct WritableFileCheck {
-    /// Files and folders that were looked at.
+    /// Files and folders that were looked at, as they are called from the root on.
     private var seen: Set<String> = []
 
     /// Notes them in all that `settings` name.
@@ -26,7 +26,7 @@ struct WritableFileCheck {
         for (number, file) in files.enumerated() where file != "-" {
             let folder = file.lastIndex(of: "/").map { String(file[...$0]) } ?? "./"
             let included = number == 0 ? nil : problem(folder)
-            for problem in [problem(file), included, problemOfFolder(file)].compactMap({ $0 }) {
+            for problem in [problem(file), included].compactMap({ $0 }) + problemsOfFolders(file) {
                 log.add(
                     Diagnostic(
                         .warning, file: file, position: .start, message: problem.message, advice: problem.advice))
@@ -52,7 +52,7 @@ struct WritableFileCheck {
 
     private mutating func note(_ path: String?, _ origin: SettingOrigin?, _ log: inout ConfigurationLog) {
         guard let path, origin != nil else { return }
-        for problem in [problem(path), problemOfFolder(path)] { add(problem, origin, &log) }
+        for problem in [problem(path)] + problemsOfFolders(path) { add(problem, origin, &log) }
     }
 
     private func add(_ problem: Problem?, _ origin: SettingOrigin?, _ log: inout ConfigurationLog) {
@@ -69,15 +69,18 @@ struct WritableFileCheck {
         return WritableFileCheck.problem(path, mode)
     }
 
-    /// What is wrong with the folder that holds `path`; nil when nothing is, and the second time.
-    private mutating func problemOfFolder(_ path: String) -> Problem? {
-        guard FilePermissions.isFileOrFolder(path), let open = FilePermissions.folderOpenToOthers(of: path),
-            isNew(open.folder)
-        else { return nil }
-        return WritableFileCheck.problem(open.folder, open.mode)
+    /// What is wrong with the folder that holds `path`, and, where that is a link, with the one of what it leads to;
+    /// nothing the second time.
+    private mutating func problemsOfFolders(_ path: String) -> [Problem] {
+        guard FilePermissions.isFileOrFolder(path) else { return [] }
+        return [path, FileSystem.resolved(path)].compactMap { name in
+            guard let open = FilePermissions.folderOpenToOthers(of: name), isNew(open.folder)
+            else { return nil }
+            return WritableFileCheck.problem(open.folder, open.mode)
+        }
     }
 
-    private mutating func isNew(_ path: String) -> Bool { seen.insert(MappingFiles.withoutSlash(path)).inserted }
+    private mutating func isNew(_ path: String) -> Bool { seen.insert(FileSystem.resolved(path)).inserted }
 
     private static func problem(_ path: String, _ mode: String) -> Problem {
         (

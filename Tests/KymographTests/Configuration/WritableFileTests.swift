@@ -76,6 +76,19 @@ import Testing
             "\(found)")
     }
 
+    /// What a link leads to lies in a folder, too.
+    @Test func theFolderBehindALinkIsTold() {
+        folder.write("shared/rules.yaml", Files.text(folder.file("rules.yaml")))
+        _ = unsafe chmod(folder.file("shared/rules.yaml"), 0o644)
+        _ = unsafe chmod(folder.file("shared"), 0o755)
+        _ = unsafe unlink(folder.file("rules.yaml"))
+        _ = unsafe symlink(folder.file("shared/rules.yaml"), folder.file("rules.yaml"))
+        #expect(warnings() == [])
+        _ = unsafe chmod(folder.file("shared"), 0o757)
+        let found = warnings()
+        #expect(found.count == 1 && found.first?.contains("shared/ can be changed") == true, "\(found)")
+    }
+
     /// Each of the folders that hold patients, rules and the folders of mappings, at the setting.
     @Test(arguments: [("lists", "kymo.yaml:1:11: "), ("rules", "kymo.yaml:2:8: "), ("maps", "kymo.yaml:3:12: ")])
     func foldersOfWhatIsNamed(name: String, place: String) {
