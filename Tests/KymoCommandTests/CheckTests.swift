@@ -98,6 +98,10 @@ import Testing
         ] {
             #expect(done.error.contains("kymo.yaml:1:1: warning: " + message), "\(done.error)")
         }
+        // Flags name other sources of this run: those of the configuration are known all the same.
+        let replaced = try Kymo.run(
+            ["check", "--config", "kymo.yaml", "--unix", "a.sock"], directory: folder.path)
+        #expect(replaced.end == .exit(0) && replaced.error.contains("; 3 warnings\n"), "\(replaced.error)")
     }
 
     @Test(arguments: [

@@ -132,8 +132,8 @@ class LivePage {
   get counted() { return `${counted(this.shown.length, "series", "series")}, a minute of each`; }
 
   async load() {
-    let more = true;
-    while (more) {
+    // As many parts as seconds are kept: what comes meanwhile is for the next time.
+    for (let part = 0, more = true; more && part < minute; part++) {
       const {slices, isMore} = await get("wall", {after: this.after}, this.signal);
       for (const slice of slices) this.take(slice);
       more = isMore ?? false;

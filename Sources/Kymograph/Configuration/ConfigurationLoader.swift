@@ -19,7 +19,7 @@ package enum ConfigurationLoader {
         readFlags(input.flags, into: &settings, log: &log)
         let sources = input.flagSources + flagSources(input.flags, input.kinds, log: &log)
         let isNamedElsewhere = sources.isEmpty && !settings.sources.isEmpty
-        if !sources.isEmpty { settings.sources = sources }
+        if !sources.isEmpty { (settings.replacedSources, settings.sources) = (settings.sources.map(\.name), sources) }
         readSourceDefaults(input.flags, into: &settings, isNamedElsewhere: isNamedElsewhere, log: &log)
         settings.sources += input.addedSources
         if settings.sources.isEmpty { settings.sources = input.usualSources }

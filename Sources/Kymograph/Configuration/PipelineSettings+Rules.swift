@@ -65,7 +65,7 @@ extension PipelineSettings {
     /// Constant tags that readings may get, as filters name them. Those of patches are none: no filter sees them.
     var tagsOfReadings: [String] {
         let ofPatients = patients.book?.current.map.tagTexts ?? []
-        let tags = sources.flatMap(\.tags) + ruleList.readings.flatMap(\.tags) + ofPatients
+        let tags = listeningSources.flatMap(\.tags) + ruleList.readings.flatMap(\.tags) + ofPatients
         return tags + tags.compactMap { tag in tag.firstIndex(of: "|").map { String(tag[tag.index(after: $0)...]) } }
     }
 
@@ -107,11 +107,12 @@ extension PipelineSettings {
         return types + sinks + sources + unpatched(rule, set)
     }
 
-    /// Those of `patterns` that mean none of the sources, nor of the `others`. A replay has only the sources of what it
-    /// replays, and says nothing.
+    /// Those of `patterns` that mean none of the sources, nor of the `others`. Where flags name the sources of a run,
+    /// rules may be about those of the configuration. A replay has only the sources of what it replays, and says
+    /// nothing.
     private func straySources(_ patterns: [String], of rule: String, among others: [String]) -> [String] {
         guard !isReplay else { return [] }
-        let names = listeningSources.map(\.name) + others
+        let names = listeningSources.map(\.name) + replacedSources + others
         return PipelineSettings.stray(patterns, among: names, "source", "rule", rule)
     }
 

@@ -157,7 +157,7 @@ extension PipelineSettings {
             PipelineSettings.stray(sink.types, among: types, "type", "sink", sink.name)
                 + PipelineSettings.stray(
                     sink.tags.filter { !mayBeComputed($0) }, among: tags, "tag", "sink", sink.name)
-        } + sources.flatMap { PipelineSettings.stray($0.types, among: types, "type", "source", $0.name) }
+        } + listeningSources.flatMap { PipelineSettings.stray($0.types, among: types, "type", "source", $0.name) }
             + strayRules(set)
     }
 

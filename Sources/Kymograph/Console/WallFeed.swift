@@ -90,6 +90,8 @@ final class WallFeed: Sendable {
     private func look(after through: Int64?, _ now: ContinuousClock.Instant, _ time: Instant) throws(PipelineError) {
         let found = try StoreReader(directory: directory).newestReadings(after: through, limit: Self.mostReadings)
         state.withLock { state in
+            // What was forgotten while it looked was the beginning of it: the next look begins again.
+            guard state.through == through else { return }
             // Pages that are open have it, and those to come read it once.
             if !state.slices.isEmpty { state.slices[state.slices.count - 1].pack() }
             state.slices.append(WallSlice(state.nextID, found, at: time, isBeginning: through == nil))

@@ -88,14 +88,14 @@ extension StoreReader {
         numbers: [Int]
     ) throws(PipelineError) -> [(series: StoredSeries, type: String, unit: String?)] {
         try read { db in
-            let known = try StoredTypes.read(db).compactMap { form in
-                form.type.map { (type: $0, unit: form.unit(of: $0.valueNames.first)) }
-            }
-            let types = known.map(\.type)
+            let forms = try StoredTypes.read(db)
+            let types = forms.compactMap(\.type)
+            // With a type that this version does not know, numbers would have the unit of another one.
+            let hasUnits = types.count == forms.count
             return try numbers.compactMap { number -> (series: StoredSeries, type: String, unit: String?)? in
                 guard let series = try StoredSeries.read(number: number, types: types, db) else { return nil }
-                let (type, unit) = known[series.identity.type]
-                return (series, type.name, unit)
+                let (type, form) = (types[series.identity.type], forms[series.identity.type])
+                return (series, type.name, hasUnits ? form.unit(of: type.valueNames.first) : nil)
             }
         }
     }

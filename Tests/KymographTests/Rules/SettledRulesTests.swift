@@ -65,6 +65,21 @@ import Testing
         #expect(found.last?.hasPrefix("rule none: there is no source 's9'; ") == true, "\(found)")
     }
 
+    /// A source that a reload has removed has no types and no tags any more.
+    @Test func removedSourcesHaveNoPatterns() throws {
+        var settings = PipelineSettings()
+        settings.sources = Self.sources(0..<2)
+        settings.sources[0].types = ["hartRate"]
+        settings.sources[0].tags = ["icu"]
+        var sink = PipelineSettings.Sink()
+        (sink.statedName, sink.tags) = ("one", ["icu"])
+        settings.sinks = [sink]
+        let set = try #require(ConfigurationLoader.checkMappings(settings).set)
+        #expect(settings.strayPatterns(set).map { $0.prefix(10) } == ["source s0:"])
+        settings.sources[0].isRemoved = true
+        #expect(settings.strayPatterns(set).map { $0.prefix(5) } == ["sink "])
+    }
+
     /// Windows do not tell sources apart that are beyond those with a number: no rule is about one of them.
     @Test func sourcesWithoutANumber() throws {
         var settings = PipelineSettings()
