@@ -90,10 +90,11 @@ struct Export: ParsableCommand {
         switch format {
         case .ndjson:
             var encoder = try archive.encoder(reader)
-            try forEachWindow(reader, &written) { window, selected in
+            let absence = try forEachWindow(reader, &written) { window, selected in
                 guard let observations = encoder.observations(of: window) else { return nil }
                 return observations.filter { selected.isWanted($0) }.reduce(into: []) { $0 += $1 + [0x0A] }
             }
+            try Query.refuse(absence)
         case .csv: try exportReadings(reader, &written)
         case .parquet: try exportParquet(reader, &written)
         case .bulk: try exportBulk(reader, &written)
@@ -154,11 +155,12 @@ struct Export: ParsableCommand {
         }
     }
 
-    /// Writes what `text` makes of each window; nil says that it is damaged.
+    /// Writes what `text` makes of each window; nil says that it is damaged. Returns what ``forEachPage`` does.
+    @discardableResult
     private func forEachWindow(
         _ reader: StoreReader, _ written: inout Written,
         _ text: (ArchivedWindow, borrowing SelectedWindows) -> [UInt8]?
-    ) throws {
+    ) throws -> String? {
         try forEachPage(reader, of: Export.page) { windows, selected in
             var output: [UInt8] = []
             var series: [Int] = []
@@ -176,10 +178,11 @@ struct Export: ParsableCommand {
         }
     }
 
-    /// Hands the windows to `body`, at most `count` of them at a time.
+    /// Hands the windows to `body`, at most `count` of them at a time. Returns that none has an id that is asked for.
+    @discardableResult
     func forEachPage(
         _ reader: StoreReader, of count: Int, _ body: ([ArchivedWindow], borrowing SelectedWindows) throws -> Void
-    ) throws {
+    ) throws -> String? {
         let filter = try archive.filter(reader)
         // Tags are in the readings: to count them is to read all windows at once.
         let total = try StandardError.translating { () throws(PipelineError) in
@@ -201,5 +204,6 @@ struct Export: ParsableCommand {
         }
         progress.finish()
         ArchiveDamage.report(selected.open)
+        return selected.absence(archive)
     }
 }

@@ -14,8 +14,9 @@ extension Export {
         let base = baseURL.map { $0.isEmpty || $0.hasSuffix("/") ? $0 : $0 + "/" } ?? ""
         var folder: BulkFolder
         do throws(SinkError) { folder = try BulkFolder(out ?? "", base: base) } catch { throw Self.exit(error) }
+        var absence: String?
         do {
-            try forEachPage(reader, of: Self.windows) { windows, selected in
+            absence = try forEachPage(reader, of: Self.windows) { windows, selected in
                 var page: [(series: Int, resources: [[UInt8]])] = []
                 for window in windows {
                     guard let all = encoder.observations(of: window) else {
@@ -37,5 +38,6 @@ extension Export {
             folder.abandon()
             throw Self.exit(error)
         }
+        try Query.refuse(absence)
     }
 }

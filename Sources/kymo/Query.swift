@@ -17,7 +17,7 @@ struct Query: ParsableCommand {
             When there are more than --limit windows, standard error names the --cursor to go on with. Windows that \
             come in meanwhile do not change what is behind a cursor.
 
-            With --id, it says which ids no window has, and exits with status 65.
+            With --id, it exits with status 65 when no window has one of the ids, and names it.
 
             Example: kymo query --data /var/lib/kymo --device watch-1 --from 2026-03-01T08:00:00Z --format table
             Example: kymo query --data /var/lib/kymo --patient p-1 --readings
@@ -85,18 +85,12 @@ struct Query: ParsableCommand {
         if windows.count > limit, let last = shown.last {
             StandardError.write("kymo: there are more windows: --cursor \(last.cursor.text)\n")
         }
-        try refuseAbsent(selected)
+        try Self.refuse(selected.absence(archive))
     }
 
-    /// Exits with status 65 when an id is asked for that nothing has: what was found is printed by then.
-    private func refuseAbsent(_ selected: borrowing SelectedWindows) throws {
-        let names = selected.absentIDs.map { "'\(PrintableText.line($0))'" }
-        guard !names.isEmpty else { return }
-        let rest = archive.selectsWindows ? ", among the windows that the other options select" : ""
-        throw StandardError.exit(
-            "the store has no Observation with the id or identifier \(names.joined(separator: ", "))\(rest)"
-                + selected.doubts,
-            code: ExitStatus.dataError)
+    /// Exits with status 65 for the `absence` of an id: what was found is printed by then.
+    static func refuse(_ absence: String?) throws {
+        if let absence { throw StandardError.exit(absence, code: ExitStatus.dataError) }
     }
 
     private func print(

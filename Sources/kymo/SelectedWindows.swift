@@ -68,17 +68,23 @@ struct SelectedWindows: ~Copyable {
     var lacksID: Bool { isEnded && isFound.contains(false) }
 
     /// The ids of which it is known that no window has them: all windows were read.
-    var absentIDs: [String] {
+    private var absentIDs: [String] {
         guard isEnded, !isContinued else { return [] }
         return ids.indices.filter { !isFound[$0] }.map { ids[$0] }
     }
 
-    /// What the absence of an id may be due to, to be said behind it; empty when nothing is.
-    var doubts: String {
+    /// That no window has an id that is asked for, and what that may be due to; nil when all have been met.
+    func absence(_ archive: ArchiveOptions) -> String? {
+        let names = absentIDs.map { "'\(PrintableText.line($0))'" }
+        guard !names.isEmpty else { return nil }
+        let rest = archive.selectsWindows ? ", among the windows that the other options select" : ""
+        return "the store has no Observation with the id or identifier \(names.joined(separator: ", "))\(rest)\(doubts)"
+    }
+
+    private var doubts: String {
         let open = open.isAsked ? "" : "; --open looks at open windows, too"
-        let isOne = damaged == 1
-        let unread = "; \(CountText.of(damaged, "window")) \(isOne ? "is" : "are") damaged and cannot be looked through"
-        return (damaged > 0 ? unread : "") + open
+        let unread = CountText.of(damaged, one: "window is", many: "windows are")
+        return (damaged > 0 ? "; \(unread) damaged and cannot be looked through" : "") + open
     }
 
     /// Whether `observation` is one of those that are asked for.

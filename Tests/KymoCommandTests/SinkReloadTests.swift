@@ -210,8 +210,9 @@ import TrialSupport
         try scene.send(["a": Self.both], isOneAway: true)
         #expect(try refused.command("status").text.contains("sink ward: "))
         try scene.use(["{to: a}"])
-        try Waiting.until("the message in \(scene.log)") { scene.log.contains("are given up") }
-        #expect(scene.log.contains("no sink is called 'ward' any more, for which they were"), "\(scene.log)")
+        try Waiting.until("the message in \(scene.log)") {
+            scene.log.contains("given up: no sink is called 'ward' any more")
+        }
         try scene.send(["a": Self.both])
         #expect(try refused.json("status", "--format", "json")["store"]?["outboxRows"]?.integer == 0)
         #expect(try scene.end().end == .exit(0))

@@ -90,8 +90,8 @@ final class SinkExchange: Sendable {
         for (name, rest) in left where rest > 0 {
             control.note(
                 .warning(
-                    "\(rest) bundles in \(store.directory.path) are given up: no sink is called '\(name)' any more, "
-                        + "for which they were"))
+                    "\(CountText.of(rest, "bundle")) in \(store.directory.path) given up: no sink is called '\(name)' "
+                        + "any more"))
         }
         do throws(StoreError) { try store.begin(sinks: plan.after) } catch {
             control.note(.error("\(error.message); the sinks that have gone are ended by the next start"))

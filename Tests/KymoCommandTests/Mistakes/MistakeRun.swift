@@ -34,7 +34,8 @@ struct MistakeRun {
 
     init(_ mistake: Mistake) throws {
         self.mistake = mistake
-        unsafe chmod(folder.path, 0o777)
+        // A folder that all can write has a finding of its own.
+        unsafe chmod(folder.path, mistake.needs.contains(.ordinaryUser) ? 0o777 : 0o755)
         for (name, bytes) in mistake.files {
             let path = folder.file(name)
             try FileManager.default.createDirectory(

@@ -69,6 +69,12 @@ import Testing
         let cursor = try #require(first.error.firstMatch(of: /--cursor (\S+)/)?.output.1)
         #expect(try first.lines == [all[7]] && lines(run, "--id", other, "--cursor", String(cursor)) == [all[19]])
         #expect(try run.command("export", "--id", id).lines == [all[7]])
+        let absent = try Kymo.run(["export", "--data", run.data, "--id", id, "--id", "x"])
+        #expect(absent.end == .exit(65) && absent.lines == [all[7]], "\(absent.error)")
+        #expect(absent.error.contains("no Observation with the id or identifier 'x'"), "\(absent.error)")
+        let folder = run.folder.file("bulk")
+        let bulk = try Kymo.run(["export", "--data", run.data, "--format", "bulk", "--out", folder, "--id", "x"])
+        #expect(bulk.end == .exit(65) && Files.names(folder) == ["manifest.json"], "\(bulk.error)")
     }
 
     /// Ids that nothing has are named, beside what was found; the texts write no line and command no terminal.

@@ -28,7 +28,8 @@ import Testing
         #expect(dead.end == .signal(SIGKILL), "\(dead.error)")
         #expect(try waiting(run) == 1)
         let next = try Kymo.run(arguments(run, ["--out", run.output]))
-        #expect(next.end == .exit(0) && next.error.contains("wait for server http://127.0.0.1:9/fhir"), "\(next.error)")
+        #expect(next.end == .exit(0) && next.error.contains("1 bundle in"), "\(next.error)")
+        #expect(next.error.contains("waits for server http://127.0.0.1:9/fhir"), "\(next.error)")
         let oracle = try Kymo.run(
             ["run", "--stdin", "--ephemeral", "--window", "10m"], input: .bytes(Readings.ndjson(lines)))
         var (expected, found) = (BundleReader(), BundleReader())
