@@ -102,6 +102,30 @@ import Testing
         #expect(balance.accepted == 20 && balance.duplicate == 20 && balance.isClosed, "\(balance)")
     }
 
+    /// Why a client that has an answer of 200 does not send the body again: a correction that came meanwhile is set back.
+    @Test func aBodySentAgainSetsACorrectionBack() throws {
+        let (run, client) = try start()
+        func post(_ value: Int) throws -> String {
+            let line = Readings.heartRate(second: 1, value: value)
+            return try send([line.replacing("\"unit\"", with: "\"id\":\"s-1\",\"unit\"")], by: client)
+        }
+        let replaced = answer(PostClient.report(1, accepted: 0, conflict: 1), [#"{"replaced":1}"#])
+        #expect(try post(61) == answer(PostClient.report(1, accepted: 1), [new]))
+        #expect(try [post(62), post(61)] == [replaced, replaced])
+        #expect(try run.terminate().balance?.reasons == ["superseded": 2])
+        let stored = try Kymo.run(["query", "--data", folder.file("data"), "--readings"])
+        #expect(stored.text.contains(#""Value":"61""#) && !stored.text.contains(#""Value":"62""#), "\(stored.text)")
+    }
+
+    /// The other reason: a reading without a time has that of its arrival, and is a new one when it comes again.
+    @Test func aReadingWithoutATimeIsNewEachTime() throws {
+        let (run, client) = try start(["--mapping", "heart-rate-strap"])
+        let packet = #"{"device":"strap-1","characteristic":"2A37","value":"063c"}"#
+        let expected = answer(PostClient.report(1, accepted: 1), [new])
+        #expect(try [send([packet], by: client), send([packet], by: client)] == [expected, expected])
+        #expect(try run.terminate().balance?.accepted == 2)
+    }
+
     /// A body of as many as may be asked for is answered in full; of one that has more nothing is taken.
     @Test func mostItems() throws {
         let (run, client) = try start()
