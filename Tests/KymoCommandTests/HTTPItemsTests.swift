@@ -102,7 +102,7 @@ import Testing
         #expect(balance.accepted == 20 && balance.duplicate == 20 && balance.isClosed, "\(balance)")
     }
 
-    /// Why a client that has an answer of 200 does not send the body again: a correction that came meanwhile is set back.
+    /// Why a client that has an answer of 200 does not send again: a correction that came meanwhile would be set back.
     @Test func aBodySentAgainSetsACorrectionBack() throws {
         let (run, client) = try start()
         func post(_ value: Int) throws -> String {
@@ -136,11 +136,35 @@ import Testing
             let request = PostClient.request(body, path: "/v1/ingest?results=items", type: type)
             let refused = try client.exchange(request)
             #expect(refused?.status == 413 && refused?.body.contains("\"tooMany\"") == true, "\(refused as Any)")
+            let message = "with results=items a body has at most 1000 lines or objects; send fewer"
+            #expect(refused?.body.contains("\"message\":\"\(message)\"") == true, "\(refused as Any)")
         }
         let expected = answer(PostClient.report(1_000, accepted: 1_000), Array(repeating: new, count: 1_000))
         #expect(try send(Array(lines.dropLast()), by: client) == expected)
         #expect(try send(lines, by: client, "") == PostClient.report(1_001, accepted: 1, duplicate: 1_000))
         #expect(try run.terminate().balance?.received == 2_001)
+    }
+
+    /// A request that asks for results otherwise, or where there are none, hears what to send.
+    @Test func refusalsSayWhatToSend() throws {
+        let (run, _) = try start()
+        let address = try run.addresses()[0]
+        let (query, path) = (
+            "query parameter results: expected results=items, once",
+            "results is not supported at this path; use /v1/ingest or /v1/ingest/NAME"
+        )
+        for (target, message) in [
+            ("/v1/ingest?results=all", query), ("/v1/ingest?results", query),
+            ("/v1/ingest?results=items&a=1&results=items", query), ("/hub/messages?results=items", path),
+        ] {
+            // Each by a client of its own: the answer ends the connection.
+            let answer = try PostClient(address).exchange(
+                PostClient.request(Array("{}".utf8), path: target, type: "application/json"))
+            #expect(
+                answer?.status == 400
+                    && answer?.body == "{\"error\":\"badRequest\",\"message\":\"\(message)\"}\n", "\(target)")
+        }
+        #expect(try run.terminate().balance?.received == 0)
     }
 
     /// Without a store nobody knows what becomes of readings, and the answer is that to any other request.

@@ -89,7 +89,7 @@ struct HTTPIngestContent {
             if nightscout != nil { answer = .objects }
         }
         if try Self.asksForItems(request) {
-            guard answer == .report else { throw HTTPDecline(400, "badRequest", "results is for \(Self.path) alone") }
+            guard answer == .report else { throw Self.noResultsHere }
             answer = .items
         }
         compression = try Self.compression(request)
@@ -110,13 +110,16 @@ struct HTTPIngestContent {
         throw HTTPDecline(404, "mappingNotFound", "the source has no mapping of that name")
     }
 
-    /// Whether the query of `request` asks what became of each line or document. What else a query says is passed over.
+    private static let noResultsHere = HTTPDecline(
+        400, "badRequest", "results is not supported at this path; use \(path) or \(path)/NAME")
+
+    /// Whether the query of `request` asks what became of each line or object. What else a query says is passed over.
     private static func asksForItems(_ request: ReceivedRequest) throws(HTTPDecline) -> Bool {
         guard !request.query.isEmpty else { return false }
         let wishes = request.query.split(separator: "&").filter { $0 == "results" || $0.hasPrefix("results=") }
         guard !wishes.isEmpty else { return false }
         guard wishes == ["results=items"] else {
-            throw HTTPDecline(400, "badRequest", "results may be items, and be there once")
+            throw HTTPDecline(400, "badRequest", "query parameter results: expected results=items, once")
         }
         return true
     }

@@ -230,6 +230,7 @@ struct HTTPIngestReport {
     private static let empty = HTTPDecline(400, "emptyBody", "the body is empty")
     private static let broken = HTTPDecline(400, "invalidJSON", "the body is not one JSON object, or an array of them")
     private static let tooManyItems = HTTPDecline(
-        413, "tooMany", "a body of which results=items is asked may have \(HTTPIngestItems.most) lines or documents")
-    private static let tooMany = HTTPDecline(413, "tooMany", "a body may have \(mostPayloads) lines or documents")
+        413, "tooMany", "with results=items a body has at most \(HTTPIngestItems.most) lines or objects; send fewer")
+    private static let tooMany = HTTPDecline(
+        413, "tooMany", "a body has at most \(mostPayloads) lines or objects; send fewer")
 }
