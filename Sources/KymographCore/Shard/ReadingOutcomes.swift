@@ -20,7 +20,7 @@ package struct ReadingOutcomes: Hashable, Sendable {
         conflict += other.conflict
         rejected += other.rejected
         retractions += other.retractions
-        for reason in other.reasons.all { note(reason) }
+        reasons.formUnion(other.reasons)
     }
 
     /// Counts a reading that was rejected.

@@ -6,9 +6,22 @@ package struct RejectionReasons: Hashable, Sendable, BitwiseCopyable {
     /// None.
     package init() {}
 
+    /// Whether there are none.
+    package var isEmpty: Bool { bytes == 0 }
+
     /// Adds a reason, where there is room.
-    package mutating func insert(_ reason: Rejection) {
-        let byte = UInt64(reason.rawValue) + 1
+    package mutating func insert(_ reason: Rejection) { insert(UInt64(reason.rawValue) + 1) }
+
+    /// Adds those of `others`, where there is room.
+    package mutating func formUnion(_ others: RejectionReasons) {
+        var rest = others.bytes
+        while rest > 0 {
+            insert(rest & 0xFF)
+            rest >>= 8
+        }
+    }
+
+    private mutating func insert(_ byte: UInt64) {
         for place in stride(from: UInt64(0), to: 64, by: 8) {
             let present = bytes >> place & 0xFF
             if present == byte { return }

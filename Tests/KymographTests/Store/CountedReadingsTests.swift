@@ -39,8 +39,22 @@ import Testing
         first.add(second)
         #expect(first.rejected == 5 && first.total == 5)
         #expect(first.reasons.all == [.invalidJSON, .superseded, .unknownRetraction, .sequenceStale])
+        // What is put together has each reason of either once.
+        let none = ReadingOutcomes()
+        for (left, right) in [(first, second), (second, first), (first, none), (none, first), (none, none)] {
+            var both = left.reasons
+            both.formUnion(right.reasons)
+            #expect(Set(both.all) == Set(left.reasons.all + right.reasons.all))
+            #expect(both.isEmpty == both.all.isEmpty && both.all.count == Set(both.all).count)
+        }
         var all = RejectionReasons()
+        #expect(all.isEmpty)
         for reason in Rejection.allCases { all.insert(reason) }
         #expect(all.all == Array(Rejection.allCases.prefix(8)))
+        var others = RejectionReasons()
+        for reason in Rejection.allCases.suffix(8) { others.insert(reason) }
+        let before = others
+        others.formUnion(all)
+        #expect(others == before, "there is no room for more than eight")
     }
 }

@@ -47,8 +47,8 @@ struct HTTPIngestItems: Sendable {
         let new = item.count.taken - outcomes.total
         let counts = [new, outcomes.duplicate, outcomes.conflict, outcomes.retractions]
         var members = zip(names, counts).filter { $0.1 > 0 }.map { "\"\($0.0)\":\($0.1)" }
-        let reasons = item.reasons + outcomes.reasons.all.filter { !item.reasons.contains($0) }
-        if !reasons.isEmpty {
+        if !item.reasons.isEmpty || !outcomes.reasons.isEmpty {
+            let reasons = item.reasons + outcomes.reasons.all.filter { !item.reasons.contains($0) }
             let texts = reasons.prefix(mostReasons).map { "\"\($0.name)\"" }
             members.append("\"rejected\":[\(texts.joined(separator: ","))]")
         }
