@@ -20,6 +20,11 @@ package protocol PayloadConsumer: PayloadReceiver, ~Copyable {
     /// that is not known. To be asked once.
     mutating func takeOutcomes(of count: ReadingCount) -> ReadingOutcomes?
 
+    /// Takes what became of the readings of all items of the body that `count` is of, by the numbers of their counts,
+    /// when they are durable; nil when that is not known. Of an item that is missing, all readings were accepted. To be
+    /// asked once for a body.
+    mutating func takeItems(of count: ReadingCount) -> [Int: ReadingOutcomes]?
+
     /// What keys of sealed datagrams have had: of the store where there is one. Numbers are noted there before their
     /// payloads are handed on.
     var sequences: SequenceBook { get }
@@ -86,6 +91,9 @@ extension PayloadConsumer where Self: ~Copyable {
 
     /// Knows of none.
     package mutating func takeOutcomes(of count: ReadingCount) -> ReadingOutcomes? { nil }
+
+    /// Knows of none.
+    package mutating func takeItems(of count: ReadingCount) -> [Int: ReadingOutcomes]? { nil }
 
     /// Nothing becomes durable.
     package mutating func isDurable(_ mark: DurableMark) -> Bool { false }

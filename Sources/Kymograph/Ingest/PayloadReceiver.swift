@@ -50,6 +50,14 @@ public protocol PayloadReceiver: ~Copyable {
     /// Ends the count of readings; nil where nobody can tell what becomes of them.
     mutating func endCount() -> ReadingCount?
 
+    /// Begins a body, each item of which is counted by itself: of each, ``beginCount()`` begins the count and
+    /// ``endItem()`` ends it.
+    mutating func beginItems()
+
+    /// Ends the count of the next item; nil where nobody can tell what becomes of its readings. A body has at most
+    /// 1,023 items.
+    mutating func endItem() -> ReadingCount?
+
     /// A request to source `source` was refused as a whole for `reason`, of a peer of its list, or with nil of nobody
     /// there.
     mutating func declined(_ peer: PeerAdmission?, _ reason: Rejection, source: Int)
@@ -92,13 +100,19 @@ extension PayloadReceiver where Self: ~Copyable {
 
     /// Counts none.
     package mutating func endCount() -> ReadingCount? { nil }
+
+    /// Counts none.
+    package mutating func beginItems() {}
+
+    /// Counts none.
+    package mutating func endItem() -> ReadingCount? { nil }
 }
 
 /// Readings of which it will be known what became of them, once they are durable.
 public struct ReadingCount: Equatable, Sendable {
     /// How many they are, with retractions.
     var taken: Int
-    /// The lane's number for them; 0 when there are none.
+    /// The lane's number for them, below 0 for those of one item of a body; 0 when there are none.
     var number: Int
 }
 

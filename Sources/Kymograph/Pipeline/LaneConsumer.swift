@@ -322,6 +322,17 @@ struct LaneConsumer: ~Copyable, PayloadConsumer {
         return ReadingCount(taken: lane.taken - takenBefore, number: number)
     }
 
+    mutating func beginItems() { lane.beginItems() }
+
+    mutating func endItem() -> ReadingCount? {
+        guard store != nil, let number = lane.endItem() else { return nil }
+        return ReadingCount(taken: lane.taken - takenBefore, number: number)
+    }
+
+    mutating func takeItems(of count: ReadingCount) -> [Int: ReadingOutcomes]? {
+        ItemNumber(count: count.number).flatMap { store?.queue.takeItems(ofBody: $0.body, lane: number) }
+    }
+
     mutating func takeOutcomes(of count: ReadingCount) -> ReadingOutcomes? {
         count.number == 0 ? ReadingOutcomes() : store?.queue.takeCount(count.number, lane: number)
     }

@@ -4,10 +4,12 @@ import KymographCore
 struct DurableCounts {
     /// The counts of one lane.
     private struct Lane {
-        /// By the lane's numbers, of all shards together.
+        /// Of requests as a whole, by the lane's numbers, of all shards together.
         var outcomes: [Int: ReadingOutcomes] = [:]
         /// The highest number that was forgotten; lower ones are forgotten, too.
         var forgottenThrough = 0
+        /// Of bodies whose items are counted by themselves.
+        var items = DurableItems()
 
         mutating func add(_ part: ReadingOutcomes, number: Int) {
             guard number > forgottenThrough else { return }
@@ -26,11 +28,18 @@ struct DurableCounts {
 
     /// Adds a shard's part of a count. A count that was forgotten stays so: its other parts are gone.
     mutating func add(_ count: CountedReadings) {
-        lanes[count.lane, default: Lane()].add(count.outcomes, number: count.number)
+        if let item = ItemNumber(count: count.number) {
+            lanes[count.lane, default: Lane()].items.add(count, of: item.body)
+        } else {
+            lanes[count.lane, default: Lane()].add(count.outcomes, number: count.number)
+        }
     }
 
     /// Takes the count of `lane` called `number`; nil when it is forgotten.
     mutating func take(_ number: Int, lane: Int) -> ReadingOutcomes? {
         lanes[lane]?.outcomes.removeValue(forKey: number)
     }
+
+    /// Takes the counts of all items of the body of `lane` called `body`; nil when they are forgotten.
+    mutating func takeItems(ofBody body: Int, lane: Int) -> [DurableItems.Part]? { lanes[lane]?.items.take(body) }
 }

@@ -110,6 +110,16 @@ final class StoreQueue: Sendable {
         state.withLock { $0.counts.take(number, lane: lane) }
     }
 
+    /// Takes what became of the readings of each item of the body that `lane` has called `body`, all of which are
+    /// durable, by the numbers of their counts; nil when that is forgotten. Of an item that is missing, all were
+    /// accepted.
+    func takeItems(ofBody body: Int, lane: Int) -> [Int: ReadingOutcomes]? {
+        guard let parts = state.withLock({ $0.counts.takeItems(ofBody: body, lane: lane) }) else { return nil }
+        var items: [Int: ReadingOutcomes] = [:]
+        for part in parts { items[part.number, default: ReadingOutcomes()].add(part.outcomes) }
+        return items
+    }
+
     /// Whether the first `changes` that were submitted are durable.
     func isCommitted(_ changes: Int) -> Bool { state.withLock { $0.committed >= changes } }
 

@@ -52,8 +52,8 @@ struct LaneOutput: ~Copyable, MeasurementOutput {
     private var tombstone = ByteWriter(capacity: 256)
     /// Slots of each shard's ring when a count of its readings last ended; nothing before the first.
     private var counted: [UInt64] = []
-    /// The number of the last count.
-    private var lastCount = 0
+    /// The number of the last count of all readings of a request, and the last item that was counted by itself.
+    private var (lastCount, lastItem) = (0, ItemNumber())
     /// Whether every ring knows where the present count begins.
     private var isCounting = false
 
@@ -386,11 +386,30 @@ struct LaneOutput: ~Copyable, MeasurementOutput {
     /// when a ring was full as it began, and when the pipeline is ended by force.
     mutating func endCount() -> Int? {
         guard isCounting else { return nil }
+        let number = endCount(as: lastCount + 1)
+        if number != 0 { lastCount += 1 }
+        return number
+    }
+
+    /// Begins a body, each item of which is counted by itself.
+    mutating func beginItems() { lastItem.nextBody() }
+
+    /// Ends the count of the next item of the body, as ``endCount()`` does.
+    mutating func endItem() -> Int? {
+        guard isCounting else { return nil }
+        var next = lastItem
+        next.nextItem()
+        let number = endCount(as: next.count)
+        if number != 0 { lastItem = next }
+        return number
+    }
+
+    /// Ends the count, and calls it `name`.
+    private mutating func endCount(as name: Int) -> Int? {
         routeStaged()
         var number = 0
         for shard in counted.indices where router.written(to: shard) != counted[shard] {
-            if number == 0 { lastCount += 1 }
-            number = lastCount
+            number = name
             while !router.endCount(number, for: shard) {
                 publish { [events] in events.wake(shard: $0) }
                 if !events.waitForRoom(shard: shard) { return nil }

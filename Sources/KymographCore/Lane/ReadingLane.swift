@@ -119,6 +119,14 @@ package struct ReadingLane: ~Copyable {
     /// told of. Nil when a ring was full as it began, and when the pipeline is ended by force.
     package mutating func endCount() -> Int? { output.endCount() }
 
+    /// Begins a body, each item of which is counted by itself: of each, ``beginCount()`` begins the count and
+    /// ``endItem()`` ends it.
+    package mutating func beginItems() { output.beginItems() }
+
+    /// Ends the count of the next item of the body; gives its number (``ItemNumber/init(count:)``), and 0 or nil as
+    /// ``endCount()`` does. To be called at most ``ItemNumber/most`` times for a body.
+    package mutating func endItem() -> Int? { output.endItem() }
+
     /// Publishes what was routed, wakes the shards and reports the counts.
     package mutating func batchEnd() {
         for place in 0..<mappers.count {

@@ -33,6 +33,9 @@ package struct ReadingOutcomes: Hashable, Sendable {
     /// Notes why something was rejected that is counted otherwise.
     package mutating func note(_ reason: Rejection) { reasons.insert(reason) }
 
+    /// Whether there are none: all readings were accepted.
+    package var isEmpty: Bool { total == 0 && reasons.isEmpty }
+
     /// All of them.
     package var total: Int { duplicate + conflict + rejected + retractions }
 }
@@ -41,7 +44,7 @@ package struct ReadingOutcomes: Hashable, Sendable {
 package struct CountedReadings: Sendable {
     /// The lane.
     package var lane: Int
-    /// The lane's number of the count.
+    /// The lane's number of the count: of all readings of a request, or of an item (``ItemNumber/init(count:)``).
     package var number: Int
     /// What became of them.
     package var outcomes: ReadingOutcomes

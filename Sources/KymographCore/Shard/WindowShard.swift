@@ -229,7 +229,7 @@ struct WindowShard<Archive: WindowArchive & ~Copyable>: ~Copyable {
     /// Tells what became of a lane's readings since its last count under `number`, or with 0 nobody.
     @inline(never)
     private mutating func endCount(_ number: Int, input: Int) {
-        if number > 0 {
+        if number != 0 {
             counts.append(CountedReadings(lane: input, number: number, outcomes: inputs[input].outcomes))
         }
         inputs[input].outcomes = ReadingOutcomes()

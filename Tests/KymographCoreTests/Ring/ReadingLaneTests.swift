@@ -200,6 +200,43 @@ import TrialSupport
         #expect(rings.counts == [[0], [0, 1]] && rings.waits == 0)
     }
 
+    /// Items of bodies have numbers of their own, by which their bodies are told, and take none from other counts.
+    @Test func itemsHaveTheirOwnNumbers() throws {
+        let run = try ReadingLaneTests.mapping()
+        let rings = Rings(shards: 1)
+        var lane = ReadingLane(
+            set: run.set, inputs: [LaneInput(templates: run.set.templates(of: ["m"]), context: run.context)],
+            limits: run.limits, router: ReadingRouter(rings: rings.rings, maxDevices: 10, maxSeries: 10), events: rings)
+        var time = 0
+        func count(_ readings: Int, _ end: (inout ReadingLane) -> Int?) -> Int? {
+            lane.beginCount()
+            for _ in 0..<readings {
+                let storage = PaddedBytes(copying: Array(#"{"device":"d","ts":\#(time),"rate":1000}"#.utf8))
+                lane.line(storage.view, source: 0, received: run.received)
+                time += 1
+            }
+            return end(&lane)
+        }
+        var numbers = [count(1) { $0.endCount() }]
+        for items in [[1, 0, 2], [0], [3]] {
+            lane.beginItems()
+            numbers += items.map { count($0) { $0.endItem() } }
+            numbers.append(count(1) { $0.endCount() })
+        }
+        lane.batchEnd()
+        rings.drain(0)
+        let items = numbers.compactMap { $0.flatMap(ItemNumber.init(count:)) }
+        #expect(numbers.compactMap { $0 }.filter { $0 >= 0 } == [1, 0, 2, 0, 3, 4])
+        #expect(items.map(\.body) == [1, 1, 3] && items.map(\.item) == [1, 2, 1])
+        #expect(rings.counts == [numbers.compactMap { $0 }.filter { $0 != 0 }])
+        // The numbers of the last item of a body, and of a body after very many.
+        for (body, item) in [(1, ItemNumber.most), (1 << 40, 1)] {
+            let number = try #require(ItemNumber(count: -(body << 10 | item)))
+            #expect(number.body == body && number.item == item)
+        }
+        #expect(ItemNumber(count: 0) == nil && ItemNumber(count: 1) == nil)
+    }
+
     /// Reloads that bring a source of another name each time: those that are gone keep nothing for mapping, what comes of
     /// them all the same is rejected and counted as theirs, and one that comes back is mapped again.
     @Test func sourcesThatAreGoneKeepNoMapper() throws {

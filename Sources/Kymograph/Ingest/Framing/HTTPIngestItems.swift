@@ -2,8 +2,8 @@ import KymographCore
 
 /// What became of the readings of each line or document of a body, for a sender that asks for it.
 ///
-/// The lane counts those of each by themselves: nothing is kept for each reading, and the counts are those that
-/// ``DurableCounts`` bounds.
+/// The lane counts those of each by themselves: nothing is kept for each reading. ``DurableItems`` bounds the counts,
+/// apart from those of bodies that are counted as a whole.
 struct HTTPIngestItems: Sendable {
     /// Most lines or documents of such a body.
     static let most = 1_000
@@ -29,16 +29,22 @@ struct HTTPIngestItems: Sendable {
 
     /// The end of a reply, where all of it is known, or nil; takes what is known of all.
     func text(from consumer: inout some PayloadConsumer & ~Copyable) -> String? {
+        guard let known = outcomes(from: &consumer) else { return nil }
         var (taken, sum, texts) = (0, ReadingOutcomes(), [String]())
         for item in items {
-            guard let outcomes = consumer.takeOutcomes(of: item.count) else { continue }
+            let outcomes = known[item.count.number] ?? ReadingOutcomes()
             taken += item.count.taken
             sum.add(outcomes)
             texts.append(Self.text(of: item, outcomes))
         }
-        guard texts.count == items.count else { return nil }
         let sums = HTTPIngestReport.text(of: taken, sum).dropLast()
         return "\(sums)\(Self.start)\(texts.joined(separator: ","))]}"
+    }
+
+    /// What became of the readings of each, by the numbers of their counts: of all that are missing, all were accepted.
+    private func outcomes(from consumer: inout some PayloadConsumer & ~Copyable) -> [Int: ReadingOutcomes]? {
+        guard let counted = items.first(where: { $0.count.number != 0 }) else { return [:] }
+        return consumer.takeItems(of: counted.count)
     }
 
     private static let start = ",\"items\":["

@@ -177,6 +177,7 @@ struct HTTPIngestReport {
         let places = form == .lines ? try lines(of: body) : try documents(of: body)
         guard places.count <= HTTPIngestItems.most else { throw Self.tooManyItems }
         var (items, isKnown) = (HTTPIngestItems(), true)
+        consumer.beginItems()
         for place in places {
             consumer.beginCount()
             if form == .lines {
@@ -185,7 +186,7 @@ struct HTTPIngestReport {
                 intake.document(body[place], to: &consumer)
             }
             let reasons = consumer.takeRejections()
-            if let count = consumer.endCount() { items.add(reasons, count) } else { isKnown = false }
+            if let count = consumer.endItem() { items.add(reasons, count) } else { isKnown = false }
             note(reasons, at: received)
         }
         self.items = isKnown ? items : nil
