@@ -58,6 +58,44 @@ import TrialSupport
         #expect(first == told && second == nil && consumer.asked == [-1, -1], "\(first ?? "nothing")")
     }
 
+    /// A lane of which a ring is full as the counts called `missing` begin.
+    private struct FullConsumer: PayloadConsumer {
+        var missing: Set<Int>
+        private(set) var (lines, counts) = (0, 0)
+
+        init(missing: Set<Int>) { self.missing = missing }
+
+        mutating func line(_ bytes: ByteView, source: Int, received: Instant) { lines += 1 }
+        mutating func datagram(_ bytes: ByteView, source: Int, received: Instant) {}
+        mutating func rejected(_ reason: Rejection, bytes: ByteView, source: Int, received: Instant) {}
+        mutating func batchEnd() {}
+        mutating func endItem() -> ReadingCount? {
+            counts += 1
+            return missing.contains(counts) ? nil : ReadingCount(taken: 1, number: -counts)
+        }
+        mutating func takeItems(of count: ReadingCount) -> [Int: ReadingOutcomes]? { [:] }
+    }
+
+    /// Where a ring was full as one of the counts began, all lines are taken, and nothing is told of any; the next body
+    /// is told again.
+    @Test func aRingThatIsFull() throws {
+        for missing in 1...3 {
+            var consumer = FullConsumer(missing: [missing])
+            let progress = StreamProgress(
+                number: 0, lineCap: 1_024, acknowledging: .byProtocol, isFresh: true, hasOpenEnds: false)
+            var intake = StreamIntake(progress)
+            let body = PaddedBytes(copying: Array("{\"a\":1}\n{\"a\":2}\r\n\n{\"a\":3}".utf8))
+            var report = HTTPIngestReport(.items)
+            try report.handOn(body.view, .lines, &intake, to: &consumer)
+            #expect(consumer.lines == 3 && report.items == nil && !report.tellsSum)
+            #expect(report.text(hasRoom: false) == "{\"received\":3,\"rejectedCount\":0,\"rejected\":[]}\n")
+            report = HTTPIngestReport(.items)
+            try report.handOn(body.view, .lines, &intake, to: &consumer)
+            let text = report.items?.text(from: &consumer)
+            #expect(consumer.lines == 6 && text?.hasSuffix(#""items":[{"new":1},{"new":1},{"new":1}]}"#) == true)
+        }
+    }
+
     /// Takes items from the store's queue, as lane 1.
     private struct QueueConsumer: PayloadConsumer {
         let queue: StoreQueue
