@@ -1,3 +1,5 @@
+import KymographCore
+
 /// One sink, as `kymo status` and counters show it.
 package struct SinkStatus: Codable, Sendable {
     /// Its name.
@@ -16,7 +18,10 @@ package struct SinkStatus: Codable, Sendable {
     /// What people read of it; `age` writes a length of time in seconds.
     package func lines(age: (Double) -> String) -> [String] {
         var lines = ["sink \(name): settled through \(settledThrough), \(waiting) wait"]
-        if lacking > 0 { lines.append("  lacks the latest version of \(lacking) resources: see 'kymo ledger'") }
+        if lacking > 0 {
+            let resources = CountText.of(lacking, "resource")
+            lines.append("  lacks the latest version of \(resources): see 'kymo ledger'")
+        }
         return lines + (delivery?.lines(age: age) ?? [])
     }
 }

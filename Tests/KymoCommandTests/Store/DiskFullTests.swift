@@ -158,8 +158,9 @@ import TrialSupport
     @Test func theLimitOfTheStore() throws {
         let folder = TemporaryFolder()
         let devices = (0..<60).map { "watch-\($0)" }
-        // Twice as many windows as there is room for, however quickly sinks take their bundles.
-        let lines = (0..<800).flatMap { second in
+        // Twice as many windows as there is room for, however quickly sinks take their bundles: large commits, as of a
+        // busy machine, pack them to less than 40 bytes each.
+        let lines = (0..<1_600).flatMap { second in
             devices.map { Readings.heartRate(second: second, value: 50 + (second * 37 + $0.count) % 90, device: $0) }
         }
         let done = try Kymo.run(
