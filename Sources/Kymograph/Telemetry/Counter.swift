@@ -77,7 +77,7 @@ struct CounterInput: Sendable {
 enum CounterLine: Sendable {
     /// Of the summary at exit.
     case balance, rejected, withdrawn, kernelDropped, connections, topics, missing, output, withheld, filtered, vetoed,
-        passedOver, unwritten, leftOut, wrapped, reloads, undelivered, payloads
+        passedOver, unwritten, cutTags, leftOut, wrapped, reloads, undelivered, payloads
     /// Of a terminal that is watched.
     case live
     /// Of `kymo status`, for each source.
@@ -90,7 +90,8 @@ enum CounterLine: Sendable {
     /// Those of the summary.
     static let summary: [CounterLine] = [
         .balance, .rejected, .withdrawn, .kernelDropped, .connections, .topics, .missing, .output, .withheld,
-        .filtered, .vetoed, .passedOver, .unwritten, .leftOut, .wrapped, .reloads, .undelivered, .payloads,
+        .filtered, .vetoed, .passedOver, .unwritten, .cutTags, .leftOut, .wrapped, .reloads, .undelivered,
+        .payloads,
     ]
 }
 

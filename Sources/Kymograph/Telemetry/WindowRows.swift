@@ -61,5 +61,10 @@ enum WindowRows {
             "kymo_values_unwritten_total", unit: "values", "Values that could not be written, beside others that were",
             [.ifAny(.unwritten, "unwritten ", ": values that could not be written, beside others that were")]
         ) { $0.losses.unwritten },
+        .ofRun(
+            "kymo_observations_cut_tags_total", unit: "observations",
+            "Observations without some tags of their readings, which have more than 64",
+            [.ifAny(.cutTags, "cut tags ", ": Observations without some tags of their readings, which have too many")]
+        ) { $0.losses.cutTags },
     ]
 }

@@ -8,10 +8,14 @@ package enum ReadingTags {
     package static let slot = 255
     /// Most bytes of the tags of one reading, with the end of each.
     package static let longest = 4_096
+    /// Most tags of readings in one Observation: those of a template are besides.
+    package static let mostWritten = 64
     /// Most bytes of one tag: a reading carries all of its tags.
     package static let longestTag = 200
     /// Ends each tag.
     static let end = UInt8(ascii: "\n")
+    /// In place of a list, that any tag may be in it: no tag is empty.
+    static let any = [end]
 
     /// `tags` as readings keep them.
     package static func list(_ tags: some Sequence<String>) -> [UInt8] {
@@ -27,15 +31,25 @@ package enum ReadingTags {
 
     /// Appends the tags that are in `one` or in `other`.
     package static func appendUnion(_ one: ByteView, _ other: ByteView, to writer: inout ByteWriter) {
-        var (first, second) = (0, 0)
-        while first < one.count || second < other.count {
-            let (mine, theirs) = (tag(of: one, at: first), tag(of: other, at: second))
+        _ = appendUnion(one, other, most: .max, to: &writer)
+    }
+
+    /// Appends the first `most` of the tags that are in `one` or in `other`; whether that is all.
+    package static func appendUnion(
+        _ one: ByteView, _ other: ByteView, most: Int, to writer: inout ByteWriter
+    ) -> Bool {
+        var (mine, theirs) = (tag(of: one, at: 0), tag(of: other, at: 0))
+        var count = 0
+        while !mine.isEmpty || !theirs.isEmpty {
+            guard count < most else { return false }
+            count += 1
             let takesMine = theirs.isEmpty || !mine.isEmpty && !precedes(other[theirs], one[mine])
             let takesTheirs = mine.isEmpty || !theirs.isEmpty && !precedes(one[mine], other[theirs])
             writer.append(takesMine ? one[mine] : other[theirs])
-            if takesMine { first = mine.upperBound }
-            if takesTheirs { second = theirs.upperBound }
+            if takesMine { mine = tag(of: one, at: mine.upperBound) }
+            if takesTheirs { theirs = tag(of: other, at: theirs.upperBound) }
         }
+        return true
     }
 
     /// Appends `payload` with `tags` as those of the reading; with none, without.

@@ -43,7 +43,7 @@ package struct WindowContent {
     package let readings: WindowReadings
     /// The sources of readings that have gone since it was shown, as bits (``ReadingSource``).
     let formerSources: UInt16
-    /// The tags of such readings (``ReadingTags``).
+    /// The tags of such readings (``ReadingTags``); ``ReadingTags/any`` when they are not known.
     let formerTags: [UInt8]
     /// Whether any reading may have something beside its inline numbers.
     let hasPayloads: Bool

@@ -32,7 +32,7 @@ package struct ShardTally: Sendable {
     package var resources = 0
     /// Values that series have less than readings, by the policy of a SampledData template for readings of one slot.
     package var condensed = 0
-    /// Readings with no number, and values that could not be written, in Observations that say something else.
+    /// Readings with no number, and values and tags that were not written, in Observations that say something else.
     package var losses = ObservationLosses()
 
     /// Nothing counted.
@@ -64,7 +64,6 @@ package struct ShardTally: Sendable {
         observations += other.observations
         resources += other.resources
         condensed += other.condensed
-        losses.passedOver += other.losses.passedOver
-        losses.unwritten += other.losses.unwritten
+        losses.add(other.losses)
     }
 }

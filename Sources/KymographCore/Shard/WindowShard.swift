@@ -502,8 +502,8 @@ struct WindowShard<Archive: WindowArchive & ~Copyable>: ~Copyable {
         // A summary is several.
         if addition.isResource { tally.resources += 1 } else { tally.observations += addition.contents }
         tally.condensed += addition.condensedValues
-        tally.losses.passedOver += addition.losses.passedOver
-        tally.losses.unwritten += addition.losses.unwritten
+        // Nearly all say everything.
+        if addition.losses != ObservationLosses() { tally.losses.add(addition.losses) }
     }
 
     private mutating func count(_ emission: Emission) {

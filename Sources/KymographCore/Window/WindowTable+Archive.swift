@@ -133,10 +133,12 @@ extension WindowTable {
     private mutating func noteLost(_ index: Int) {
         lostSources[index, default: 0] |= 1 << UInt16(ReadingSource.number(inserter.superseded.reading.mark))
         let tags = ReadingTags.list(in: inserter.superseded.payload.view)
-        guard tags.count > 0 else { return }
+        let former = lostTags[index] ?? []
+        guard tags.count > 0, former != ReadingTags.any else { return }
         var union = ByteWriter(capacity: 64)
-        (lostTags[index] ?? []).withByteView { ReadingTags.appendUnion($0, tags, to: &union) }
-        lostTags[index] = union.view.array
+        former.withByteView { ReadingTags.appendUnion($0, tags, to: &union) }
+        // A sender can take back any number of them. A sink that did not get the window hears of it once more then.
+        lostTags[index] = union.count > ReadingTags.longest ? ReadingTags.any : union.view.array
     }
 
     /// Notes of the reading that `name` says, which is of its own Observation, that this has been shown before.

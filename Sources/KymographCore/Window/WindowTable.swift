@@ -17,7 +17,7 @@ struct WindowTable: ~Copyable {
     /// By window, the sources (``ReadingSource``) of readings that were taken back since it was emitted, as bits: who
     /// got the window for them is told.
     var lostSources: [Int: UInt16] = [:]
-    /// The same of tags (``ReadingTags``), where such readings had any.
+    /// The same of tags (``ReadingTags``), where such readings had any; ``ReadingTags/any`` for too many to keep.
     var lostTags: [Int: [UInt8]] = [:]
     /// Readings that are due as errors.
     var withdrawn = WithdrawnReadings()

@@ -54,11 +54,14 @@ struct TestWindow: ~Copyable {
     }
 
     /// Gives all readings these tags.
-    mutating func tag(_ tags: [String]) {
+    mutating func tag(_ tags: [String]) { tag { _ in tags } }
+
+    /// Gives each reading the tags that `tags` has for its place.
+    mutating func tag(_ tags: (Int) -> [String]) {
         for index in readings.indices {
             var payload = ByteWriter()
             readings[index].payload.withByteView { own in
-                ReadingTags.list(tags).withByteView { ReadingTags.append(own, with: $0, to: &payload) }
+                ReadingTags.list(tags(index)).withByteView { ReadingTags.append(own, with: $0, to: &payload) }
             }
             readings[index].payload = payload.view.array
             readings[index].reading.payloadBytes = payload.count

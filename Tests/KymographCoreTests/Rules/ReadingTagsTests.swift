@@ -23,6 +23,24 @@ import Testing
         #expect(union(all, one) == all && union(all, all) == all)
     }
 
+    /// The first of both, and whether that is all: what a union of many lists costs does not grow with them.
+    @Test func firstOfUnions() {
+        let tags = (0..<40).map { "t\(100 + $0)" }
+        for most in [0, 1, 7, 39, 40, 41] {
+            var all = ByteWriter()
+            var isAll = true
+            for number in 0..<40 {
+                var next = ByteWriter()
+                ReadingTags.list([tags[number * 7 % 40], tags[39 - number]]).withByteView {
+                    if !ReadingTags.appendUnion(all.view, $0, most: most, to: &next) { isAll = false }
+                }
+                swap(&all, &next)
+                #expect(ReadingTags.texts(all.view).count <= most)
+            }
+            #expect(ReadingTags.texts(all.view) == Array(tags.prefix(most)) && isAll == (most >= 40))
+        }
+    }
+
     /// Behind all values of a reading, and in their place when they change.
     @Test func theyAreBehindTheValues() {
         var payload = ByteWriter()

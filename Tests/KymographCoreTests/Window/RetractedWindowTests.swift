@@ -82,6 +82,53 @@ import Testing
         #expect(told == [2])
     }
 
+    private static func label(_ number: Int64) -> String { "label-\(number)-" + String(repeating: "x", count: 180) }
+
+    /// Whether sinks that choose by these tags get what the machine shows next, and how many bytes of tags of readings
+    /// that are gone it has.
+    private static func told(_ machine: inout WindowMachine<MemoryArchive>, _ tags: [String]) -> ([Bool], Int) {
+        guard let emission = machine.nextEmission() else { return ([], 0) }
+        let content = machine.content(of: emission)
+        let found = tags.map { tag in
+            var filter = SinkFilter()
+            filter.tags = [NamePattern(tag)]
+            return filter.matchesTags(of: content)
+        }
+        let bytes = content.formerTags.count
+        machine.settle(emission)
+        return (found, bytes)
+    }
+
+    /// Catches: tags of readings that were taken back that fill the memory, and a sink that does not hear that the
+    /// reading is gone which it has got for one of them. Of too many, all sinks that choose by tags hear.
+    @Test(arguments: [(3, false), (50, true)] as [(Int64, Bool)])
+    func tagsOfWhatWasTakenBack(count: Int64, isBeyond: Bool) throws {
+        var machine = Self.machine()
+        let defined = machine.define(SeriesIdentity(type: 0, device: Array("d".utf8)))
+        let series = try #require(defined)
+        _ = machine.add(series: series, Self.reading(59, source: 1), payload: ByteView(""))
+        for at in 1...count {
+            var payload = ByteWriter()
+            ReadingTags.list([Self.label(at)]).withByteView { ReadingTags.append(ByteView(""), with: $0, to: &payload) }
+            var reading = Self.reading(at, source: 1)
+            reading.payloadBytes = payload.count
+            _ = machine.add(series: series, reading, payload: payload.view)
+        }
+        machine.drain()
+        let tags = [Self.label(1), Self.label(count), "other"]
+        let shown = Self.told(&machine, tags)
+        #expect(shown.0 == [true, true, false] && shown.1 == 0)
+        for at in 1...count { _ = machine.retract(Self.retraction(at, source: 1)) }
+        machine.drain()
+        let gone = Self.told(&machine, tags)
+        #expect(gone.0 == [true, true, isBeyond] && gone.1 > 0 && gone.1 <= ReadingTags.longest)
+        // Told once.
+        _ = machine.retract(Self.retraction(59, source: 1))
+        machine.drain()
+        let later = Self.told(&machine, tags)
+        #expect(later.0 == [false, false, false] && later.1 == 0)
+    }
+
     /// Catches: single readings of one source that go to who got another one's, because that was taken back.
     @Test func singleReadingsAreForTheirOwnSinks() throws {
         var machine = Self.machine(grouping: .instance)

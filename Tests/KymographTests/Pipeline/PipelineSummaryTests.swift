@@ -35,6 +35,7 @@ import Testing
         summary.condensed = 2
         summary.losses.passedOver = 6
         summary.losses.unwritten = 8
+        summary.losses.cutTags = 9
         summary.bundles = 2
         summary.bytes = 1_234
         summary.undeliveredBundles = 1
@@ -48,6 +49,7 @@ import Testing
                     + "123.4 bytes per reading",
                 "passed over 6: readings without a number among others of their Observation",
                 "unwritten 8: values that could not be written, beside others that were",
+                "cut tags 9: Observations without some tags of their readings, which have too many",
                 "undelivered bundles 1",
             ])
         #expect(summary.liveLine == "received 20, rejected 4, kernel-dropped 7, windows 4, observations 5")

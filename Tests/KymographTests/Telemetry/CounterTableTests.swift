@@ -53,6 +53,7 @@ import Testing
         (run.rules.refused, run.rules.rewritten) = ([("a", 521)], [("b", 523)])
         (run.rules.entries, run.rules.tagged) = ([("c", 541)], [("d", 547)])
         (run.shards.losses.passedOver, run.shards.losses.unwritten) = (103, 107)
+        run.shards.losses.cutTags = 599
         (run.notes.leftOut, run.notes.wrapped) = (109, 113)
         (run.lateFrames, run.suppressedLogEntries) = (126, 421)
         (run.missingFrames, run.bytes, run.bundles, run.undeliveredBundles) = (127, 131, 137, 139)

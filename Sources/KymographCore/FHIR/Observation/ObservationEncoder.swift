@@ -193,7 +193,8 @@ package struct ObservationEncoder: ~Copyable, Sendable {
     @inline(__always)
     private mutating func writeTags(_ step: ProgramStep, _ program: TypeProgram, _ writer: inout ByteWriter) {
         guard let place = TagPlace(rawValue: step.field) else { return }
-        tags.write(place, known: head.constants.view(program.tagStart..<program.tagEnd), to: &writer)
+        tags.write(
+            place, known: head.constants.view(program.tagStart..<program.tagEnd), to: &writer, &values.losses)
     }
 
     /// Writes the tags of the Observation into what holds its samples: who may see the one may see the other.

@@ -1,9 +1,12 @@
 /// Writes the tags of a content's readings into `meta.tag` of its Observation: those that its template has not, each
-/// once, in the order of their bytes, so that they depend on nothing but the readings.
+/// once, in the order of their bytes, so that they depend on nothing but the readings. Of more than
+/// ``ReadingTags/mostWritten``, which senders can bring about, the first are written: sinks choose by the readings.
 struct TagWriter: ~Copyable, Sendable {
     /// Tags of the prepared content (``ReadingTags``).
     private var tags = ByteWriter(capacity: 64)
     private var union = ByteWriter(capacity: 64)
+    /// Whether readings of the content have tags besides. Of a content without tags it says nothing.
+    private var isCut = false
 
     /// Gathers the tags of the readings of `content`.
     @inline(__always)
@@ -21,20 +24,28 @@ struct TagWriter: ~Copyable, Sendable {
         }
     }
 
+    /// What is not among the first of some readings is not among the first of all: the order in which readings are
+    /// gathered does not matter, and one costs no more the more there are.
     private mutating func add(_ own: ByteView) {
+        if tags.count == 0 { isCut = false }
         union.removeAll()
-        ReadingTags.appendUnion(tags.view, own, to: &union)
+        if !ReadingTags.appendUnion(tags.view, own, most: ReadingTags.mostWritten, to: &union) { isCut = true }
         swap(&tags, &union)
     }
 
-    /// Writes what is missing in `known`, the template's own tags, at `place`.
+    /// Writes what is missing in `known`, the template's own tags, at `place`; `losses` says when that is not all.
     @inline(__always)
-    mutating func write(_ place: TagPlace, known: ByteView, to writer: inout ByteWriter) {
-        if tags.count > 0 { writeAll(place, known: known, to: &writer) }
+    mutating func write(
+        _ place: TagPlace, known: ByteView, to writer: inout ByteWriter, _ losses: inout ObservationLosses
+    ) {
+        if tags.count > 0 { writeAll(place, known: known, to: &writer, &losses) }
     }
 
     @inline(never)
-    private mutating func writeAll(_ place: TagPlace, known: ByteView, to writer: inout ByteWriter) {
+    private mutating func writeAll(
+        _ place: TagPlace, known: ByteView, to writer: inout ByteWriter, _ losses: inout ObservationLosses
+    ) {
+        if isCut { losses.cutTags = 1 }
         var isFirst = true
         ReadingTags.forEach(in: tags.view) { tag in
             guard !ReadingTags.contains(tag, in: known) else { return }

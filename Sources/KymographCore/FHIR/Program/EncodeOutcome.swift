@@ -17,7 +17,17 @@ package struct ObservationLosses: Hashable, Sendable {
     /// Values, components and statistics that could not be written, beside others that were; they have a
     /// `dataAbsentReason`.
     package var unwritten = 0
+    /// Observations that have not all tags of their readings, since those have more than
+    /// ``ReadingTags/mostWritten``.
+    package var cutTags = 0
 
     /// Nothing lost.
     package init() {}
+
+    /// Adds what others do not say.
+    package mutating func add(_ other: ObservationLosses) {
+        passedOver += other.passedOver
+        unwritten += other.unwritten
+        cutTags += other.cutTags
+    }
 }

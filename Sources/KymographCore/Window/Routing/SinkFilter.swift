@@ -52,7 +52,8 @@ package struct SinkFilter: Hashable, Sendable {
             if matches(list: ReadingTags.list(in: content.readings.payload(index))) { return true }
         }
         // Who has got the window for a reading that has gone must hear of that.
-        return !content.formerTags.isEmpty && content.formerTags.withByteView { matches(list: $0) }
+        guard !content.formerTags.isEmpty else { return false }
+        return content.formerTags == ReadingTags.any || content.formerTags.withByteView { matches(list: $0) }
     }
 
     private static func match(_ patterns: [NamePattern], _ name: some Sequence<UInt8>) -> Bool {
