@@ -11,6 +11,8 @@ package struct ComputedTags: Sendable {
 
     /// Most tags that one rule adds, constants included.
     package static let most = 8
+    /// Most bytes of such tags of one reading, with the end of each, so that constants have room besides.
+    package static let longest = ReadingTags.longest / 2
 
     /// Tags whose codes `expression` gives, each of `system`.
     package init(_ expression: RuleExpression, system: String? = nil) {
@@ -22,7 +24,7 @@ package struct ComputedTags: Sendable {
     /// - Throws: `RuleWork.Failure` with the reason where it gives anything but tags, or more than ``most`` with those
     ///   that are there.
     func add(_ json: ByteView, to tags: inout [String]) throws(RuleWork.Failure) {
-        guard json[0] == UInt8(ascii: "[") else { return try addElement(json, "it gives", to: &tags) }
+        guard json[0] == UInt8(ascii: "[") else { return try addElement(json, "text", to: &tags) }
         var place = 1
         while place < json.count {
             switch json[place] {
@@ -30,7 +32,7 @@ package struct ComputedTags: Sendable {
             case UInt8(ascii: ","), 0x20, 0x09, 0x0A, 0x0D: place += 1
             default:
                 let end = ComputedTags.end(of: place, in: json)
-                try addElement(json[place..<end], "it gives an array with", to: &tags)
+                try addElement(json[place..<end], "texts in the array", to: &tags)
                 place = end
             }
         }
@@ -47,19 +49,20 @@ package struct ComputedTags: Sendable {
     }
 
     private func addElement(
-        _ json: ByteView, _ subject: String, to tags: inout [String]
+        _ json: ByteView, _ expected: String, to tags: inout [String]
     ) throws(RuleWork.Failure) {
         switch json[0] {
         case UInt8(ascii: "n"): return
         case UInt8(ascii: "\""): break
-        default: throw failure("\(subject) \(ComputedTags.kind(json[0])), and a tag is a text")
+        default: throw failure("expected \(expected), found \(ComputedTags.kind(json[0]))")
         }
         let code = ComputedTags.trimmed(JSONUnescape.string(json[1..<json.count - 1]))
         guard !code.isEmpty else { return }
         let tag = try tag(of: code)
         guard !tags.contains(where: { $0.utf8.elementsEqual(tag.utf8) }) else { return }
         guard tags.count < ComputedTags.most else {
-            throw failure("the rule adds more than \(ComputedTags.most) tags")
+            throw failure(
+                "the rule adds more than \(ComputedTags.most) tags: select some in the expression, or use more rules")
         }
         tags.append(tag)
     }
@@ -90,8 +93,10 @@ package struct ComputedTags: Sendable {
         guard !code.unicodeScalars.contains(where: { $0.properties.generalCategory == .control }) else {
             throw failure("the text has a control character")
         }
+        // It stands for bytes and surrogates that are no text: two labels would become one tag.
+        guard !code.unicodeScalars.contains("\u{FFFD}") else { throw failure("the text is not valid Unicode") }
         guard ReadingTags.isCode(code[...]) else {
-            throw failure("the text is no FHIR code: it has white space other than single blanks")
+            throw failure("not a FHIR code: white space other than single blanks")
         }
         let tag = system.map { "\($0)|\(code)" } ?? code
         guard tag.utf8.count <= ReadingTags.longestTag else {

@@ -27,6 +27,8 @@ final class RuleWork {
     private var key = ByteView("")
     private var source = 0
     private(set) var isRewritten = false
+    /// Bytes of tags by what it says, with the end of each. Valid once it is rewritten.
+    private var computedBytes = 0
     /// Whether the present document is that of the reading as it is.
     private var isDocumented = false
     private(set) var hasCounts = false
@@ -103,25 +105,35 @@ final class RuleWork {
             }
         }
         guard !rule.computedTags.isEmpty else { return finish(rule, values, rule.rule.tags, rule.tags, &reading) }
-        let tags: [String]
-        do throws(Failure) { tags = try self.tags(of: rule) } catch { return error }
+        let (tags, bytes): ([String], Int)
+        do throws(Failure) { (tags, bytes) = try self.tags(of: rule) } catch { return error }
         guard !values.isEmpty || !tags.isEmpty else {
             note(RuleStep(rule: rule.rule.name, text: "rewrite: no tags"))
             return nil
         }
-        return finish(rule, values, tags, ReadingTags.list(tags), &reading)
+        if let failure = finish(rule, values, tags, ReadingTags.list(tags), &reading) { return failure }
+        computedBytes = bytes
+        return nil
     }
 
-    /// The constant tags of `rule`, and those that its expressions give.
-    private func tags(of rule: CompiledRule) throws(Failure) -> [String] {
+    /// The constant tags of `rule`, and those that its expressions give; and bytes of all by expressions by now.
+    private func tags(of rule: CompiledRule) throws(Failure) -> (tags: [String], computedBytes: Int) {
         var tags = rule.rule.tags
+        var bytes = isRewritten ? computedBytes : 0
         for (computed, place) in rule.computedTags {
+            let known = tags.count
             switch evaluate(place) {
             case .json(let json): try computed.add(json, to: &tags)
             case .failed(let text): throw computed.failure(text)
             }
+            bytes += tags[known...].reduce(0) { $0 + $1.utf8.count + 1 }
+            guard bytes <= ComputedTags.longest else {
+                throw computed.failure(
+                    "the reading has more than \(ComputedTags.longest) bytes of such tags: select some in the expression"
+                )
+            }
         }
-        return tags
+        return (tags, bytes)
     }
 
     /// Gives the reading what `rule` has found; `list` has its tags, which are called `tags`.
@@ -186,7 +198,9 @@ final class RuleWork {
     }
 
     private func beginRewriting() {
-        if !isRewritten { rewriter.begin(payload) }
+        guard !isRewritten else { return }
+        rewriter.begin(payload)
+        computedBytes = 0
     }
 
     private func settle(_ changed: Measurement) -> Bool {
