@@ -1,4 +1,5 @@
 package import KymographCore
+import KymographTemplates
 
 extension PipelineSettings {
     /// The rules as they are now.
@@ -62,20 +63,52 @@ extension PipelineSettings {
         ruleList.resources.contains { $0.action != .keep } || entryInterceptor != nil
     }
 
-    /// Constant tags that readings may get, as filters name them. Those of patches are none: no filter sees them.
-    var tagsOfReadings: [String] {
+    /// Constant tags that readings may get from sources, peers, rules and the patient map. Those of patches are none:
+    /// no filter sees them.
+    var constantTags: [String] {
         let ofPatients = patients.book?.current.map.tagTexts ?? []
-        let tags = listeningSources.flatMap(\.tags) + ruleList.readings.flatMap(\.tags) + ofPatients
+        let ofPeers = listeningSources.compactMap(\.configuration.peers).flatMap(\.tagTexts)
+        return listeningSources.flatMap(\.tags) + ruleList.readings.flatMap(\.tags) + ofPatients + ofPeers
+    }
+
+    /// The same, as filters name them: with its system, and by its code alone.
+    var tagsOfReadings: [String] {
+        let tags = constantTags
         return tags + tags.compactMap { tag in tag.firstIndex(of: "|").map { String(tag[tag.index(after: $0)...]) } }
     }
 
-    /// Whether `pattern`, as a filter names tags, may mean one that a rule makes of what a reading says: a code of any
-    /// text, or one behind the rule's system.
-    func mayBeComputed(_ pattern: String) -> Bool {
-        let computed = ruleList.readings.flatMap(\.computedTags)
-        guard let bar = pattern.lastIndex(of: "|") else { return !computed.isEmpty }
-        let system = NamePattern(String(pattern[..<bar]))
-        return computed.contains { tags in tags.system.map { system.matches($0.utf8) } ?? false }
+    /// What is to be said of the patterns of tags of `sink`, in sentences, where filters name `constants`.
+    ///
+    /// A pattern with a bar may mean tags that a rule makes of what a reading says by their system, which the rule
+    /// chooses. One without means codes, which senders choose: a typing error of a constant, and a constant that anyone
+    /// may send, are told of. One that takes all codes of a rule was meant so.
+    func strayTags(_ sink: Sink, among constants: [String]) -> [String] {
+        let systems = ruleList.readings.flatMap(\.computedTags).map(\.system)
+        guard !systems.isEmpty else {
+            return PipelineSettings.stray(sink.tags, among: constants, "tag", "sink", sink.name)
+        }
+        let prefixes = systems.map { $0.map { "\($0)|" } ?? "" }
+        return sink.tags.flatMap { text -> [String] in
+            let pattern = NamePattern(text)
+            if prefixes.contains(where: { pattern.matches($0.utf8) }) { return [] }
+            guard let bar = text.lastIndex(of: "|") else { return [openTag(text, sink, constants)] }
+            let system = NamePattern(String(text[..<bar]))
+            if systems.contains(where: { $0.map { system.matches($0.utf8) } ?? false }) { return [] }
+            return PipelineSettings.stray([text], among: constants, "tag", "sink", sink.name)
+        }
+    }
+
+    /// That senders can choose `tag`, of `sink`, which is a code.
+    private func openTag(_ tag: String, _ sink: Sink, _ constants: [String]) -> String {
+        let pattern = NamePattern(tag)
+        guard constants.contains(where: { pattern.matches($0.utf8) }) else {
+            let advice = NearestName.advice(
+                for: tag, among: constants, otherwise: "give that 'from' a system, and write system|code")
+            return
+                "sink \(sink.name): no mapping has a tag '\(tag)', and only 'from' of a rule may give it; \(advice)"
+        }
+        return "sink \(sink.name): senders can choose the tag '\(tag)', too, by 'from' of a rule; write system|code, "
+            + "and give the tag a system if it has none"
     }
 
     /// Names in rules that no mapping of `set` has, and of sinks and sources that there are not, in sentences. A reload

@@ -155,8 +155,7 @@ extension PipelineSettings {
         let tags = set.fhirTemplates.flatMap { $0?.tagNames ?? [] } + tagsOfReadings
         return sinks.flatMap { sink in
             PipelineSettings.stray(sink.types, among: types, "type", "sink", sink.name)
-                + PipelineSettings.stray(
-                    sink.tags.filter { !mayBeComputed($0) }, among: tags, "tag", "sink", sink.name)
+                + strayTags(sink, among: tags)
         } + listeningSources.flatMap { PipelineSettings.stray($0.types, among: types, "type", "source", $0.name) }
             + strayRules(set)
     }

@@ -28,6 +28,7 @@ final class MappingReloader: Sendable {
     private let mappings: MappingExchange
     private let routings: RoutingExchange
     private let watch: MappingWatch?
+    private let ruleCounts: RuleCounts
     private let notes: LogTaker
     private let findings: @Sendable ([Diagnostic]) -> Void
     private let bell: Doorbell
@@ -47,7 +48,7 @@ final class MappingReloader: Sendable {
         _ stated: PipelineSettings, _ settings: SettingsExchange, _ sources: SourceExchange,
         _ sinks: SinkExchange?, _ mappings: MappingExchange,
         _ routings: RoutingExchange, watch: MappingWatch?, rereading: ConfigurationRereading?,
-        notes: @escaping LogTaker,
+        ruleCounts: RuleCounts, notes: @escaping LogTaker,
         findings: @escaping @Sendable ([Diagnostic]) -> Void
     ) throws(SystemError) {
         self.stated = Mutex(stated)
@@ -57,7 +58,7 @@ final class MappingReloader: Sendable {
         self.rereading = rereading
         (self.mappings, self.routings) = (mappings, routings)
         self.watch = watch
-        self.notes = notes
+        (self.ruleCounts, self.notes) = (ruleCounts, notes)
         self.findings = findings
         bell = try Doorbell()
     }
@@ -181,8 +182,9 @@ final class MappingReloader: Sendable {
         return rules.generation != former
     }
 
-    /// Tells which patterns of what is in use now mean nothing, as the start does.
+    /// Tells which patterns of what is in use now mean nothing, as the start does, and has names for its tags.
     private func tellStrayPatterns() {
+        ruleCounts.expect(tagsOf: settings.current)
         for note in settings.current.strayPatterns(mappings.current) { notes(.warning(note)) }
     }
 

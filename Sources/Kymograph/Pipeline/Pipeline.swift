@@ -97,7 +97,7 @@ package final class Pipeline: Sendable {
             reloader = try MappingReloader(
                 stated, configuration.newSettings, SourceExchange(lanes, live, store, pauses, outputs),
                 sinks, configuration.mappings, configuration.routings, watch: watch, rereading: rereading,
-                notes: notes,
+                ruleCounts: accounts.rules, notes: notes,
                 findings: findings ?? { found in for diagnostic in found { notes(.warning(diagnostic.text)) } })
         } catch {
             throw PipelineError(error)

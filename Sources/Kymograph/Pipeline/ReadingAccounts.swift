@@ -15,10 +15,20 @@ struct ReadingAccounts: Sendable {
         _ settings: PipelineSettings, _ ledger: PipelineLedger, _ observer: (any ReadingObserver)?
     ) throws(PipelineError) {
         (self.ledger, self.observer) = (ledger, observer)
+        rules.expect(tagsOf: settings)
         taps = TapPoint(settings.returning.attention)
         do throws(SinkError) { deadLetters = try DeadLetterWriter.writer(settings) } catch {
             throw PipelineError(error)
         }
+    }
+}
+
+extension RuleCounts {
+    /// Has names for the constant tags of `settings` before others, from here on.
+    func expect(tagsOf settings: PipelineSettings) {
+        expect(
+            Set(settings.constantTags),
+            isComputed: settings.ruleList.readings.contains { !$0.computedTags.isEmpty })
     }
 }
 

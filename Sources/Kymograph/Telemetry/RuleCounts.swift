@@ -22,15 +22,43 @@ package final class RuleCounts: Sendable {
     private struct Tally {
         let most: Int
         private var counts: [String: Int] = [:]
+        private var beyond = 0
+        /// Names that have their places before others.
+        private var expected: Set<String> = []
+        /// Names that were not expected when they came, and how many of them may be.
+        private var strangers = 0
+        private var mostStrangers: Int
 
-        init(most: Int) { self.most = most }
-
-        mutating func add(_ count: Int, to name: String) {
-            let isNamed = counts[name] != nil || counts.count < most
-            counts[isNamed ? name : "other", default: 0] += count
+        init(most: Int) {
+            self.most = most
+            mostStrangers = most
         }
 
-        var sorted: [(name: String, count: Int)] { counts.sorted { $0.key < $1.key }.map { ($0.key, $0.value) } }
+        /// Has places for `names`, and at most `mostStrangers` for others, from here on. What has a name keeps it.
+        mutating func expect(_ names: Set<String>, mostStrangers: Int) {
+            expected = names
+            self.mostStrangers = min(mostStrangers, max(0, most - names.count))
+        }
+
+        mutating func add(_ count: Int, to name: String) {
+            if counts[name] == nil, !admit(name) { return beyond += count }
+            counts[name, default: 0] += count
+        }
+
+        /// Whether `name`, which has no place, may have one.
+        private mutating func admit(_ name: String) -> Bool {
+            guard counts.count < most else { return false }
+            if expected.contains(name) { return true }
+            guard strangers < mostStrangers else { return false }
+            strangers += 1
+            return true
+        }
+
+        var sorted: [(name: String, count: Int)] {
+            var all = counts
+            if beyond > 0 { all["other", default: 0] += beyond }
+            return all.sorted { $0.key < $1.key }.map { ($0.key, $0.value) }
+        }
     }
 
     private struct State {
@@ -44,6 +72,17 @@ package final class RuleCounts: Sendable {
 
     /// Nothing counted.
     package init() {}
+
+    /// Most tags by what messages say that have a name, since senders choose them.
+    private static let mostComputed = 16
+
+    /// Has names for the tags `constants` before others, from here on. Where `isComputed`, senders choose the others.
+    func expect(_ constants: Set<String>, isComputed: Bool) {
+        state.withLock { state in
+            let most = isComputed ? RuleCounts.mostComputed : state.tagged.most
+            state.tagged.expect(constants, mostStrangers: most)
+        }
+    }
 
     /// Notes a reading that `rule` has not let through.
     func refused(by rule: String) { state.withLock { $0.refused.add(1, to: rule) } }

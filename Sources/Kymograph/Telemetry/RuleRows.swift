@@ -23,7 +23,7 @@ enum RuleRows {
         of(
             "kymo_tag_readings_total", "readings", "tag",
             "Readings that got a tag from a rule, their source, their peer or the patient map; `other` is all tags "
-                + "beyond 32"
+                + "beyond 32, and beyond 16 that messages bring"
         ) { $0.tagged },
     ]
 

@@ -64,21 +64,56 @@ import Testing
         #expect(problem?.message.contains("'set' and 'tag' are for rules with 'then: rewrite'") == true)
     }
 
-    /// A filter of a sink may name a tag that only messages say; one of another system is told of.
-    @Test func filtersOfSinks() throws {
+    /// What is said of the patterns of a sink beside a rule with these tags, by pattern.
+    private func strays(_ tag: String, _ patterns: [String]) throws -> [String: String] {
         let set = try #require(PipelineRehearsal.reading)
-        func strays(_ tag: String, _ patterns: [String]) throws -> [String] {
-            var settings = PipelineSettings()
-            settings.rules = try open(tag)
-            var sink = PipelineSettings.Sink()
-            (sink.statedName, sink.tags) = ("one", patterns)
-            settings.sinks = [sink]
-            let stray = settings.strayPatterns(set)
-            return patterns.filter { pattern in stray.contains { $0.contains("tag '\(pattern)'") } }
+        var settings = PipelineSettings()
+        settings.rules = try open(tag)
+        var sink = PipelineSettings.Sink()
+        (sink.statedName, sink.tags) = ("one", patterns)
+        settings.sinks = [sink]
+        let stray = settings.strayPatterns(set)
+        return Dictionary(
+            uniqueKeysWithValues: patterns.compactMap { pattern in
+                stray.first { $0.contains("tag '\(pattern)'") }.map { (pattern, $0) }
+            })
+    }
+
+    /// A filter of a sink may name a tag that only messages say, by its system; one of another system is told of, and
+    /// so is a code, which may be a typing error, and which anyone may send.
+    @Test func filtersOfSinks() throws {
+        let patterns = ["s1", "urn:study|s1", "urn:*|s1", "*", "urn:*", "urn:other|s1", "own"]
+        func told(_ tag: String) throws -> Set<String> { Set(try strays(tag, patterns).keys) }
+        #expect(try told("own") == ["s1", "urn:study|s1", "urn:*|s1", "urn:*", "urn:other|s1"])
+        #expect(try told("{from: a, system: \"urn:study\"}") == ["s1", "urn:other|s1", "own"])
+        #expect(try told("[own, {from: a, system: \"urn:study\"}]") == ["s1", "urn:other|s1", "own"])
+        #expect(
+            try told("[own, {from: a}]") == ["s1", "urn:study|s1", "urn:*|s1", "urn:*", "urn:other|s1", "own"])
+    }
+
+    /// Catches: a typing error in the tag of a sink that nothing tells of, because some rule has `from`.
+    @Test func typingErrorsOfSinks() throws {
+        for from in ["{from: values.arm, system: \"urn:study\"}", "{from: values.arm}"] {
+            let told = try strays("[icu, \"urn:t|ward\", \(from)]", ["icuu", "icu", "ward", "urn:t|ward", "x9"])
+            let icuu = "no mapping has a tag 'icuu', and only 'from' of a rule may give it; did you mean 'icu'?"
+            #expect(told["icuu"] == "sink one: \(icuu)")
+            let open = "too, by 'from' of a rule; write system|code, and give the tag a system if it has none"
+            #expect(told["icu"] == "sink one: senders can choose the tag 'icu', \(open)")
+            #expect(told["ward"] == "sink one: senders can choose the tag 'ward', \(open)")
+            #expect(told["urn:t|ward"] == nil)
+            #expect(told["x9"]?.hasSuffix("give that 'from' a system, and write system|code") == true)
         }
-        let patterns = ["s1", "urn:study|s1", "urn:*|s1", "*", "urn:other|s1", "own"]
-        #expect(try strays("own", patterns) == ["s1", "urn:study|s1", "urn:*|s1", "urn:other|s1"])
-        #expect(try strays("{from: a, system: \"urn:study\"}", patterns) == ["urn:other|s1"])
-        #expect(try strays("{from: a}", patterns) == ["urn:study|s1", "urn:*|s1", "urn:other|s1"])
+        #expect(try strays("icu", ["icu"]).isEmpty)
+    }
+
+    /// Tags that peers give to their readings are none that no one gives.
+    @Test func tagsOfPeers() throws {
+        let file = scratch.file("peers.yaml")
+        Files.write(file, Array("peers:\n  - {addresses: [10.0.0.0/8], name: ward, tags: [\"urn:t|ward\"]}\n".utf8))
+        var settings = PipelineSettings()
+        var source = PipelineSettings.Source(.udp(host: "127.0.0.1", port: 5_000))
+        source.configuration.peers = try PeersFile.open(file)
+        settings.sources = [source]
+        #expect(settings.tagsOfReadings == ["urn:t|ward", "ward"])
     }
 }

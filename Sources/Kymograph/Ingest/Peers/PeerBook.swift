@@ -42,6 +42,9 @@ package final class PeerBook: Sendable {
     /// How many peers it has, as it was read last.
     var count: Int { state.withLock { $0.list.count } }
 
+    /// The tags that its peers give to their readings, as it was read last.
+    var tagTexts: [String] { state.withLock { $0.list.tagTexts } }
+
     /// Whether the file had errors when it was tried last: the list in use is a former one.
     var isRefused: Bool { state.withLock { $0.failure != nil } }
 

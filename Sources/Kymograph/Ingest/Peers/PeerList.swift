@@ -99,6 +99,9 @@ package final class PeerList: Sendable {
     /// Mappings that its peers may use, where not all of their source.
     package var mappings: [IdentifierText] { peers.flatMap(\.rule.mappings) }
 
+    /// Tags that its peers give to their readings.
+    var tagTexts: [String] { peers.flatMap { $0.rule.tags.withByteView(ReadingTags.texts) } }
+
     /// By what they are known.
     package var proofs: [PeerRule.Proof] { peers.map(\.rule.proof) }
 
