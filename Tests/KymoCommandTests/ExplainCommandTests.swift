@@ -43,11 +43,12 @@ import Testing
         #expect(plain.output == expected.flatMap(Self.withoutExplanation))
     }
 
-    /// The document without its last member.
+    /// The document without its last members, which are there with an explanation alone.
     private static func withoutExplanation(_ document: [UInt8]) -> [UInt8] {
         let text = String(decoding: document, as: UTF8.self)
-        guard let place = text.firstRange(of: ",\n  \"explain\": {") else { return Array("{}\n".utf8) }
-        return Array((text[..<place.lowerBound] + "\n}\n").utf8)
+        let places = [",\n  \"withheld\": [", ",\n  \"explain\": {"].compactMap { text.firstRange(of: $0)?.lowerBound }
+        guard let place = places.min() else { return Array("{}\n".utf8) }
+        return Array((text[..<place] + "\n}\n").utf8)
     }
 
     /// The explanation is in the document, and no text on standard error.

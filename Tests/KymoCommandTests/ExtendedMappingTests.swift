@@ -296,7 +296,7 @@ import Testing
         #expect(json.end == .exit(78) && !json.text.contains("\"merged\""), "\(json.text)")
         // The mapping is good, and what was to be mapped by it is not.
         let good = mapping()
-        folder.write("events.ndjson", "{\"what\": 1}\n")
+        folder.write("events.ndjson", "{\"what\": 1\n")
         let rejected = try Kymo.run(["check", "--merged", "--events", folder.file("events.ndjson"), good])
         #expect(rejected.end == .exit(65) && rejected.output.isEmpty, "\(rejected.error)")
         let none = try Kymo.run(["check", "--merged", "wristband"])
