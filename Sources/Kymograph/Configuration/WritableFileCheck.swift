@@ -2,7 +2,8 @@ import KymographCore
 import KymographTemplates
 
 /// Notes files that say what a reading means, whose it is or where it goes, and that users other than their owner and
-/// root can write, or can exchange since they can write the folder. What has a secret is refused instead (``SecretFile``).
+/// root can write, or can exchange since they can write the folder. What has a secret is refused instead
+/// (``SecretFile``).
 struct WritableFileCheck {
     /// Files and folders that were looked at, as they are called from the root on.
     private var seen: Set<String> = []

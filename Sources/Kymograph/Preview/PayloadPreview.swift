@@ -22,8 +22,8 @@ package struct PayloadPreview: Sendable {
 
         /// Why it is withheld, and what ends that.
         package static let explanation =
-            "readings of one correlation and time state it differently, and which of them belongs to the other values is "
-            + "unknown; it is written once they agree"
+            "readings of one correlation and time state it differently, and which of them belongs to the other values "
+            + "is unknown; it is written once they agree"
     }
 
     /// Measurements in the reference system's form, one JSON object each.

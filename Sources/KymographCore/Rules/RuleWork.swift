@@ -128,9 +128,9 @@ final class RuleWork {
             }
             bytes += tags[known...].reduce(0) { $0 + $1.utf8.count + 1 }
             guard bytes <= ComputedTags.longest else {
+                let most = ComputedTags.longest
                 throw computed.failure(
-                    "the reading has more than \(ComputedTags.longest) bytes of such tags: select some in the expression"
-                )
+                    "the reading has more than \(most) bytes of such tags: select some in the expression")
             }
         }
         return (tags, bytes)

@@ -95,6 +95,7 @@ import Testing
         for (from, to) in [("patients.csv", "lists"), ("rules.yaml", "rules")] {
             folder.write("\(to)/\(from)", Files.text(folder.file(from)))
         }
+        _ = unsafe mkdir(folder.file("maps"), 0o755)
         for file in ["device.json", "fhir.json"] { folder.write("maps/m/\(file)", "{}") }
         folder.write(
             "kymo.yaml",
