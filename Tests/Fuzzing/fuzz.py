@@ -82,6 +82,8 @@ def environment(target, folder=""):
     """The environment of a target's process, which may write files to `folder`."""
     values = dict(os.environ, KYMO_FUZZ_TARGET=target, KYMO_FUZZ_FOLDER=folder)
     values.setdefault("ASAN_OPTIONS", SANITIZER)
+    # AddressSanitizer tells where it was. Swift's own backtrace would hold the output open, and may wait for ever.
+    values.setdefault("SWIFT_BACKTRACE", "enable=no")
     return values
 
 

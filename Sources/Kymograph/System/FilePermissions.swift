@@ -35,7 +35,7 @@ enum FilePermissions {
 
     /// The folder that has the name `path`; nil of a path that ends in `.` or `..`, which no one can exchange.
     private static func folder(of path: String) -> String? {
-        let name = withoutSlashes(path)
+        let name = withoutSlashes(path)[...]
         guard !name.isEmpty else { return nil }
         let start = name.lastIndex(of: "/")
         guard ![".", ".."].contains(start.map { name[name.index(after: $0)...] } ?? name) else { return nil }
