@@ -19,23 +19,31 @@ struct HL7LetterWriter: ~Copyable {
         of results: [HL7Result], _ message: ByteView, _ segments: borrowing HL7SegmentList, _ levels: HL7Levels
     ) -> ByteView {
         letter.removeAll()
-        if around < Self.mostAround {
-            appendAround(results, message, segments, levels)
+        let isWhole = around < Self.mostAround
+        // Before the results of a group that begins with one, they would belong to the patient.
+        let isBehind = segments[levels.order.lowerBound].name == .obx
+        if isWhole {
+            append(0, message, segments)
+            for index in levels.patient { append(index, message, segments) }
+            let end = isBehind ? 0 : results.last?.segment ?? 0
+            for index in levels.aroundResults where index < end { append(index, message, segments) }
+            appendContainers(results, message, segments)
             around += letter.count
         }
         for result in results {
             for index in result.segment..<result.end { append(index, message, segments) }
         }
+        if isWhole, isBehind {
+            let count = letter.count
+            for index in levels.aroundResults { append(index, message, segments) }
+            around += letter.count - count
+        }
         return letter.view
     }
 
-    private mutating func appendAround(
-        _ results: [HL7Result], _ message: ByteView, _ segments: borrowing HL7SegmentList, _ levels: HL7Levels
+    private mutating func appendContainers(
+        _ results: [HL7Result], _ message: ByteView, _ segments: borrowing HL7SegmentList
     ) {
-        let end = results.last?.segment ?? 0
-        append(0, message, segments)
-        for index in levels.patient { append(index, message, segments) }
-        for index in levels.aroundResults where index < end { append(index, message, segments) }
         let containers = Set(results.flatMap { [$0.container, $0.otherContainer] }).filter { $0 >= 0 }
         for index in containers.sorted() { appendContainer(index, message, segments) }
     }

@@ -206,6 +206,20 @@ import Testing
         #expect(HL7Reading(lines + [result], names: ["OBX", "5"]).documents == ["{\"OBX\":[{\"5\":\"72\"}]}"])
     }
 
+    /// A segment that stands between results of a group without an order is none of the patient's in the letter, who has
+    /// one of that name.
+    @Test func segmentsBetweenResults() {
+        let results = (1...2).map { "OBX|\($0)|NM|c^n^MDC|1.1.1.1|7\($0)|u|||||F" }
+        let lines = [HL7Messages.header, HL7Messages.patient, "PV1|1", results[0], "PV1|2", results[1]]
+        let reading = HL7Reading(lines)
+        #expect(reading.failure == nil && !reading.refused.isEmpty)
+        for (reason, letter) in reading.refused {
+            let again = HL7Reading(letter)
+            #expect(again.failure == nil && again.refused.map(\.reason) == [reason])
+            #expect(again.refused.first?.letter == letter, "\(String(decoding: letter, as: UTF8.self))")
+        }
+    }
+
     /// Flags of IHE PCD-01 that say the value is none, or not to be relied on; others say something of a value.
     @Test(arguments: [
         ("TEST", false), ("DEMO", false), ("CALIB", false), ("INV", false), ("NAV", false), ("BUSY", false),

@@ -53,6 +53,32 @@ import TrialSupport
         }
     }
 
+    /// A block that is whole comes out before the damage behind it, however many bytes come at a time.
+    @Test(arguments: [1, 7, 1_000]) func whatIsWholeBeforeDamageComesOut(step: Int) {
+        let text = Array((lines[0] + "\n").utf8)
+        // A frame of two blocks (RFC 8878, section 3.1.1): one as it stands, and one of a type that there is not.
+        let size = text.count << 3
+        let bytes: [UInt8] =
+            [0x28, 0xB5, 0x2F, 0xFD, 0, 0, UInt8(size & 0xFF), UInt8(size >> 8), 0] + text + [0x06, 0, 0]
+        let input = ZstdInput()
+        var output = ByteWriter(capacity: 1_000)
+        var isDamaged = false
+        for start in stride(from: 0, to: bytes.count, by: step) {
+            let piece = Array(bytes[start..<min(start + step, bytes.count)])
+            var place = 0
+            piece.withByteView { view in
+                while place < view.count, !isDamaged {
+                    do throws(CompressionDamage) {
+                        try input.decompress(view, from: &place, to: &output, room: 1_000)
+                    } catch {
+                        isDamaged = true
+                    }
+                }
+            }
+        }
+        #expect(isDamaged && output.view.array == text, "\(output.view.string)")
+    }
+
     /// Wherever a byte is wrong, either nothing is different, or something is rejected.
     @Test(arguments: [true, false])
     func aDamagedFileIsTold(isGzip: Bool) throws {

@@ -7,6 +7,11 @@ final class ZstdInput: CompressedInput {
     private let context: OpaquePointer
     /// Whether no frame has begun, or the last one has ended.
     private(set) var isComplete = true
+    /// Bytes that the decompressor wants next, for a whole header or block.
+    private var wanted = ZstdInput.start
+
+    /// Bytes by which a frame is known.
+    private static let start = 5
 
     /// Expects the first frame. Ends the process when there is no memory.
     init() {
@@ -31,7 +36,13 @@ final class ZstdInput: CompressedInput {
         var left = 0
         unsafe output.appendFilled(upTo: room) { block in
             var target = unsafe ZSTD_outBuffer(dst: block.baseAddress, size: block.count, pos: 0)
-            left = unsafe ZSTD_decompressStream(context, &target, &source)
+            repeat {
+                // A block at a time: of a call that fails the library keeps what it has read before the damage.
+                unsafe source.size = min(input.count, source.pos + wanted)
+                left = unsafe ZSTD_decompressStream(context, &target, &source)
+                guard ZSTD_isError(left) == 0 else { break }
+                wanted = left > 0 ? left : ZstdInput.start
+            } while unsafe left > 0 && source.pos < input.count && target.pos < block.count
             return unsafe target.pos
         }
         position = unsafe source.pos
