@@ -88,7 +88,7 @@ struct FirstVersionTests {
         #expect(ledger.text.contains("\(device).heartRate"), "\(ledger.text)")
         let verified = try command(folder, "ledger", "--verify")
         #expect(verified.end == .exit(65) && verified.error.contains("lacks the latest version"), "\(verified.error)")
-        #expect(try command(folder, "status").text.contains("lacks the latest version of 1 resource,"))
+        #expect(try command(folder, "status").text.contains("lacks the latest version of 1 resource:"))
         // The next version replaces what is there, and nothing is lacking any more.
         let last = Readings.heartRate(second: 30, value: 99, device: device)
         try run(folder, server, [last], write: ["KYMO_OUTPUT_WRITE": "conditional-update"])

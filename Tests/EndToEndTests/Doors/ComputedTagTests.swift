@@ -160,6 +160,7 @@ import Testing
               - name: rate
                 then: rewrite
                 tag: {from: "join('-', ['v', to_string(values.beatsPerMinute)])", system: "urn:v"}
+
             """)
         folder.write(
             "kymo.yaml",
