@@ -12,6 +12,8 @@ final class ZstdInput: CompressedInput {
 
     /// Bytes by which a frame is known.
     private static let start = 5
+    /// Bytes of a block's header (RFC 8878, section 3.1.1.2).
+    private static let blockHeader = 3
 
     /// Expects the first frame. Ends the process when there is no memory.
     init() {
@@ -24,6 +26,12 @@ final class ZstdInput: CompressedInput {
     deinit {
         // Safe: made in init, and nothing outlives the object.
         unsafe ZSTD_freeDCtx(context)
+    }
+
+    /// Bytes for the next call, of those that the library has asked for: with a block it asks for the header of the
+    /// next one, which may be damaged.
+    private static func next(_ asked: Int) -> Int {
+        asked == 0 ? start : asked > blockHeader ? asked - blockHeader : asked
     }
 
     func decompress(
@@ -41,7 +49,7 @@ final class ZstdInput: CompressedInput {
                 unsafe source.size = min(input.count, source.pos + wanted)
                 left = unsafe ZSTD_decompressStream(context, &target, &source)
                 guard ZSTD_isError(left) == 0 else { break }
-                wanted = left > 0 ? left : ZstdInput.start
+                wanted = ZstdInput.next(left)
             } while unsafe left > 0 && source.pos < input.count && target.pos < block.count
             return unsafe target.pos
         }
