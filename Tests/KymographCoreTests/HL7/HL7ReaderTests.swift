@@ -209,7 +209,7 @@ import Testing
     /// A segment that stands between results of a group without an order is none of the patient's in the letter, who has
     /// one of that name.
     @Test func segmentsBetweenResults() {
-        let results = (1...2).map { "OBX|\($0)|NM|c^n^MDC|1.1.1.1|7\($0)|u|||||F" }
+        let results = ["72", "x"].map { "OBX|1|NM|c^n^MDC|1.1.1.1|\($0)|u|||||F" }
         let lines = [HL7Messages.header, HL7Messages.patient, "PV1|1", results[0], "PV1|2", results[1]]
         let reading = HL7Reading(lines)
         #expect(reading.failure == nil && !reading.refused.isEmpty)
