@@ -56,6 +56,14 @@ import TrialSupport
         }
     }
 
+    /// A reading whose mark says that receive times of its values follow, and that has no value: a block that is written
+    /// of it could not be read.
+    @Test func receiveTimesOfNoValueAreDamage() {
+        let content: [UInt8] = [1, 1, 0, 0x52, 0x61, 0x6E, 8, 0]
+        let checksum = content.withByteView(WindowBlockFormat.checksum)
+        #expect(Self.decode(content + (0..<4).map { UInt8(truncatingIfNeeded: checksum >> UInt32($0 * 8)) }) == nil)
+    }
+
     static func text(_ reading: (Measurement, [UInt8])) -> String {
         let measurement = reading.0
         var text = "\(measurement.instant) \(measurement.received) \(measurement.timeForm.rawValue) \(measurement.mark)"

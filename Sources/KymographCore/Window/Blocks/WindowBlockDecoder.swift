@@ -162,7 +162,8 @@ struct WindowBlockDecoder {
         reading.payloadBytes = Int(length)
         let size =
             Int(length) + ReadingMerger.receiptBytes(mark: reading.mark, present: reading.present, payload: records)
-        guard offset + size <= block.count else { return false }
+        // Values of several receive times are there, where the mark says so.
+        guard offset + size <= block.count, !isMixed || size > Int(length) else { return false }
         payload = block[offset..<(offset + size)]
         offset += size
         return true
