@@ -22,7 +22,7 @@ package struct MappingFiles: Sendable, Equatable {
         self.device = device
         self.fhir = fhir
         self.examples = examples
-        let folder = MappingFiles.withoutSlash(name)
+        let folder = FileSystem.withoutSlashes(name)
         deviceFile = "\(folder)/\(TemplateKind.device.fileName)"
         fhirFile = "\(folder)/\(TemplateKind.fhir.fileName)"
     }
@@ -41,7 +41,7 @@ package struct MappingFiles: Sendable, Equatable {
         let (device, fhir) = (try folder.find(.device), try folder.find(.fhir))
         var files = MappingFiles(name: directory, device: device.bytes, fhir: fhir.bytes)
         (files.deviceFile, files.fhirFile, files.folder) = (device.path, fhir.path, directory)
-        let path = withoutSlash(directory)
+        let path = FileSystem.withoutSlashes(directory)
         files.examples = try MappingExample.pair(try read(try examples(in: path), of: path), folder: path)
         return files
     }
@@ -87,21 +87,18 @@ package struct MappingFiles: Sendable, Equatable {
         return files
     }
 
-    /// The path of a folder, for names of files in it.
-    static func withoutSlash(_ path: String) -> String { String(path.reversed().drop { $0 == "/" }.reversed()) }
-
     /// Assembles a mapping of the catalogue from its files by path inside the folder; `name` is the folder in messages.
     init(name: String, files: [(path: String, bytes: [UInt8])]) throws(MappingFilesError) {
         func content(_ path: String) throws(MappingFilesError) -> [UInt8] {
             guard let file = files.first(where: { $0.path == path }) else {
-                throw .missingFile(path: "\(MappingFiles.withoutSlash(name))/\(path)", inExamples: false)
+                throw .missingFile(path: "\(FileSystem.withoutSlashes(name))/\(path)", inExamples: false)
             }
             return file.bytes
         }
         self.init(
             name: name, device: try content("device.json"), fhir: try content("fhir.json"),
             examples: try MappingExample.pair(
-                files.filter { $0.path.hasPrefix("examples/") }, folder: MappingFiles.withoutSlash(name)))
+                files.filter { $0.path.hasPrefix("examples/") }, folder: FileSystem.withoutSlashes(name)))
     }
 
     /// The content of `path`.

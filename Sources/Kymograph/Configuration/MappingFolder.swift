@@ -13,7 +13,7 @@ struct MappingFolder {
 
     /// The folder `path`.
     init(_ path: String) {
-        self.path = MappingFiles.withoutSlash(path)
+        self.path = FileSystem.withoutSlashes(path)
     }
 
     /// The file with the templates of `kind`, and these.

@@ -148,8 +148,8 @@ extension PipelineSettings {
     }
 
     /// Patterns of types, tags and values that no mapping of `set` has, and of sinks and sources that there are not, in
-    /// sentences.
-    /// A reload may bring them. Until then a rule or filter with such a pattern lets pass what it was to hold up.
+    /// sentences. A reload may bring them. Until then a rule or filter with such a pattern lets pass what it was to
+    /// hold up.
     package func strayPatterns(_ set: MappingSet) -> [String] {
         let types = set.types.map(\.name)
         let tags = set.fhirTemplates.flatMap { $0?.tagNames ?? [] } + tagsOfReadings

@@ -91,11 +91,10 @@ package struct PipelineSettings: Sendable {
     package var framing = StreamFraming.lines
     /// Longest line of a stream, or longest payload of a frame.
     package var lineBytes = 1 << 20
-    /// Whether frames that never came are noticed; those that are mapped again have been noticed once.
-    var noticesMissingFrames = true
     /// Names of sources of the configuration in whose place others are read, which flags name.
     var replacedSources: [String] = []
-    /// Whether dead letters are mapped again, and nothing else: the sources are those of letters.
+    /// Whether dead letters are mapped again, and nothing else: the sources are those of letters, and frames that never
+    /// came have been noticed once.
     var isReplay = false
     /// Payloads that come a second time.
     let returning = ReturningLetters()

@@ -19,7 +19,6 @@ package enum LetterReplay {
         var files: [Int32] = []
         defer { for file in files { close(file) } }
         replay.sources = []
-        replay.noticesMissingFrames = false
         replay.isReplay = true
         let reader = try StoreReader(directory: directory)
         let timezones = try reader.timezones()

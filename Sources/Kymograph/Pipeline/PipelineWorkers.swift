@@ -99,7 +99,7 @@ final class PipelineWorkers: Sendable {
             deadLetters: accounts.deadLetters,
             store: output.store,
             clock: clock, bells: bells, rings: rings[index], control: control,
-            noticesMissingFrames: settings.noticesMissingFrames, wait: settings.wait,
+            noticesMissingFrames: !settings.isReplay, wait: settings.wait,
             pulse: pulse,
             observer: accounts.observer, tap: LaneTap(configuration.set), counts: accounts.rules)
         let router = ReadingRouter(

@@ -88,10 +88,9 @@ final class SinkExchange: Sendable {
         awaitCommit(isStopped)
         guard !isStopped() else { return }
         for (name, rest) in left where rest > 0 {
-            control.note(
-                .warning(
-                    "\(CountText.of(rest, "bundle")) in \(store.directory.path) given up: no sink is called '\(name)' "
-                        + "any more"))
+            let place = store.directory.path
+            let bundles = CountText.of(rest, one: "bundle in \(place) is", many: "bundles in \(place) are")
+            control.note(.warning("\(bundles) given up: no sink is called '\(name)' any more"))
         }
         do throws(StoreError) { try store.begin(sinks: plan.after) } catch {
             control.note(.error("\(error.message); the sinks that have gone are ended by the next start"))

@@ -26,7 +26,7 @@ enum FilePermissions {
     /// the folder's owner, nor to the user of this process.
     static func folderOpenToOthers(of path: String) -> (folder: String, mode: String)? {
         guard let folder = folder(of: path), let mode = modeOpenToOthers(folder),
-            let status = FileSystem.target(folder), let own = FileSystem.status(withoutSlashes(path))
+            let status = FileSystem.target(folder), let own = FileSystem.status(FileSystem.withoutSlashes(path))
         else { return nil }
         let trusted = [0, status.st_uid, geteuid()]
         guard status.st_mode & mode_t(S_ISVTX) == 0 || !trusted.contains(own.st_uid) else { return nil }
@@ -35,15 +35,10 @@ enum FilePermissions {
 
     /// The folder that has the name `path`; nil of a path that ends in `.` or `..`, which no one can exchange.
     private static func folder(of path: String) -> String? {
-        let name = withoutSlashes(path)[...]
+        let name = FileSystem.withoutSlashes(path)[...]
         guard !name.isEmpty else { return nil }
         let start = name.lastIndex(of: "/")
         guard ![".", ".."].contains(start.map { name[name.index(after: $0)...] } ?? name) else { return nil }
         return start.map { String(name[...$0]) } ?? "./"
-    }
-
-    /// `path` as the name of a link that it may be, and not of what the link leads to.
-    private static func withoutSlashes(_ path: String) -> String {
-        path.lastIndex { $0 != "/" }.map { String(path[...$0]) } ?? ""
     }
 }

@@ -146,6 +146,12 @@ enum FileSystem {
         return unsafe String(cString: text)
     }
 
+    /// `path` without slashes at its end: for names of files in the folder, and as the name of a link that it may be,
+    /// and not of what the link leads to.
+    static func withoutSlashes(_ path: String) -> String {
+        path.lastIndex { $0 != "/" }.map { String(path[...$0]) } ?? ""
+    }
+
     /// `path`, or else the nearest folder above it that exists.
     static func existing(_ path: String) -> String {
         var path = path

@@ -22,6 +22,19 @@ import Testing
         return file
     }
 
+    /// A store in which an earlier run had `sources`.
+    private func storeThatKnew(_ sources: [PipelineSettings.Source]) throws -> Store {
+        var settings = PipelineSettings()
+        settings.sources = sources
+        // It keeps others out for as long as it lives.
+        do {
+            let former = try Store(path: scratch.path)
+            defer { former.close() }
+            _ = try PipelineOpening.numbered(settings, former)
+        }
+        return try Store(path: scratch.path)
+    }
+
     private static func veto(of source: String) -> String {
         "resources:\n  - {name: none, then: veto, sources: [\(source)]}\n"
     }
@@ -29,13 +42,7 @@ import Testing
     /// Readings of a source that was taken out of the configuration are still in windows, and rules are about them.
     @Test func sourcesThatAreConfiguredNoMore() throws {
         var settings = PipelineSettings()
-        settings.sources = Self.sources(0..<2)
-        do {
-            let store = try Store(path: scratch.path)
-            defer { store.close() }
-            _ = try PipelineOpening.numbered(settings, store)
-        }
-        let store = try Store(path: scratch.path)
+        let store = try storeThatKnew(Self.sources(0..<2))
         defer { store.close() }
         let number = try #require(store.namedSources.first { $0.name == "s0" }?.number)
         settings.sources = Self.sources(1..<2)
@@ -47,13 +54,7 @@ import Testing
     /// A rule for resources may be about such a source, and one for readings is about none any more: only that is told.
     @Test func whichSourcesOfRulesThereAreNot() throws {
         var settings = PipelineSettings()
-        settings.sources = Self.sources(0..<2)
-        do {
-            let store = try Store(path: scratch.path)
-            defer { store.close() }
-            _ = try PipelineOpening.numbered(settings, store)
-        }
-        let store = try Store(path: scratch.path)
+        let store = try storeThatKnew(Self.sources(0..<2))
         defer { store.close() }
         settings.sources = Self.sources(1..<2)
         let reading = "rules:\n  - {name: one, then: drop, sources: [s0, s1]}\n"

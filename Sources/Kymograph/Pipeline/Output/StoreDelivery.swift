@@ -54,13 +54,14 @@ final class StoreDelivery: Sendable {
     /// keep it.
     private func noteAbsent(_ sinks: [PipelineSettings.Sink]) {
         for (sink, count) in store.bundlesWaiting(except: sinks.map(\.name)) {
-            let isOne = count == 1
-            let fate =
+            let place = store.directory.path
+            let text =
                 direct != nil
-                ? "\(isOne ? "waits" : "wait") for \(sink), to which this run does not deliver"
-                : "\(isOne ? "is" : "are") given up: no sink of this run is called '\(sink)', for which "
-                    + (isOne ? "it was" : "they were")
-            control.note(.warning("\(CountText.of(count, "bundle")) in \(store.directory.path) \(fate)"))
+                ? CountText.of(count, one: "bundle in \(place) waits", many: "bundles in \(place) wait")
+                    + " for \(sink), to which this run does not deliver"
+                : CountText.of(count, one: "bundle in \(place) is", many: "bundles in \(place) are")
+                    + " given up: no sink of this run is called '\(sink)'"
+            control.note(.warning(text))
         }
     }
 
