@@ -7,9 +7,12 @@ import KymographTestKit
 /// Payloads of devices: a letter for the mapping, and the payloads, one a line.
 extension FuzzTarget {
     static let devices = [
-        FuzzTarget(name: "gatt", longest: 512) { payloads($0, packetMappings) },
-        FuzzTarget(name: "payload", longest: 2_048) { payloads($0, documentMappings) },
-        FuzzTarget(name: "observation", longest: 2_048, run: observations),
+        FuzzTarget(
+            name: "gatt", longest: 512, run: { payloads($0, packetMappings) }, prepare: { _ = packetMappings }),
+        FuzzTarget(
+            name: "payload", longest: 2_048, run: { payloads($0, documentMappings) }, prepare: { _ = documentMappings }),
+        FuzzTarget(
+            name: "observation", longest: 2_048, run: observations, prepare: { _ = (allMappings, inFormerVersion) }),
         FuzzTarget(name: "capture", longest: 2_048, run: capture),
     ]
 

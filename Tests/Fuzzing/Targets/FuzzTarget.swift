@@ -10,6 +10,8 @@ struct FuzzTarget: Sendable {
     var isListed = true
     /// Reads an input; ends the process where something does not hold.
     var run: @Sendable ([UInt8]) -> Void
+    /// Makes what inputs share, before the first one: it may take longer than an input may.
+    var prepare: @Sendable () -> Void = {}
 
     /// All of them.
     static let all: [FuzzTarget] =
@@ -28,6 +30,8 @@ enum ChosenTarget {
     }
 
     static var isKnown: Bool { target != nil }
+
+    static func prepare() { target?.prepare() }
 
     static func run(_ bytes: [UInt8]) { target?.run(bytes) }
 }

@@ -11,6 +11,7 @@ guard ChosenTarget.isKnown else {
     print("Fuzzing: set KYMO_FUZZ_TARGET to one of those that --targets lists")
     exit(64)
 }
+ChosenTarget.prepare()
 var count = CommandLine.argc
 var arguments = unsafe CommandLine.unsafeArgv
 // Safe: the arguments of the process, and bytes that are valid during the call, of which a copy is made.
