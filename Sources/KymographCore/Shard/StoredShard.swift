@@ -68,9 +68,9 @@ package struct StoredShard: ~Copyable {
 
     /// Gives the store many rejected readings of an earlier run at once: there may be more than fit in memory.
     private mutating func handOverRejections() {
-        guard shard.rejections.count * KeptRejection.byteCount >= StoredShard.blockBytes else { return }
+        guard shard.pending.rejectedBytes >= StoredShard.blockBytes else { return }
         var unit = ShardUnit(shard: number)
-        swap(&unit.rejections, &shard.rejections)
+        shard.pending.moveRejections(into: &unit)
         unit.retractions = shard.machine.retractions.takeChanges()
         store.submit(unit)
     }
@@ -189,8 +189,7 @@ package struct StoredShard: ~Copyable {
     /// size or age.
     package mutating func handOver(now: Instant, isQuiet: Bool) {
         let age = handedOver.map { now.nanoseconds &- $0.nanoseconds } ?? StoredShard.blockAge
-        let bytes = shard.journal.byteCount + shard.rejections.count * KeptRejection.byteCount
-        let isDue = bytes >= StoredShard.blockBytes || age >= StoredShard.blockAge || age < 0
+        let isDue = shard.pending.byteCount >= StoredShard.blockBytes || age >= StoredShard.blockAge || age < 0
         if isDue || isQuiet { submit(now: now) }
     }
 
@@ -199,12 +198,8 @@ package struct StoredShard: ~Copyable {
         var unit = ShardUnit(shard: number)
         unit.taken = shard.taken
         shard.endEvents()
-        unit.blocks = shard.finishedBlocks
+        shard.pending.move(into: &unit)
         if !unit.blocks.isEmpty { shard.events.handedOver(unit.blocks) }
-        shard.finishedBlocks.removeAll(keepingCapacity: true)
-        swap(&unit.rejections, &shard.rejections)
-        swap(&unit.settledRetractions, &shard.settledRetractions)
-        swap(&unit.counts, &shard.counts)
         unit.retractions = shard.machine.retractions.takeChanges()
         let isBlockOpen = shard.entries.isOpen
         shard.machine.archive.moveReady(into: &unit, isBlockOpen: isBlockOpen)
@@ -228,8 +223,8 @@ package struct StoredShard: ~Copyable {
 extension WindowShard where Archive == StoredArchive {
     /// Ends the present block of the journal.
     fileprivate mutating func takeJournal() -> JournalBlock? {
-        let number = journal.number
-        guard let block = journal.take() else { return nil }
+        let number = pending.journal.number
+        guard let block = pending.journal.take() else { return nil }
         machine.archive.journalReached(JournalPlace(block: number, index: .max))
         return block
     }

@@ -5,7 +5,7 @@ extension WindowShard where Archive: ~Copyable {
     mutating func retract(_ record: Measurement, input: Int) {
         let payload = inputs[input].ring.payload(of: record)
         let tombstone = Tombstone(record, payload)
-        if isJournaled && journal.number == JournalWriter.noBlock { beginBlock() }
+        beginBlock()
         machine.retractions.ring = input
         switch machine.retract(tombstone) {
         case .known: settle(record)
@@ -30,14 +30,13 @@ extension WindowShard where Archive: ~Copyable {
             reason: reason, measurement: measurement, identity: tombstone.series, series: -1, isInWindow: false)
         (rejected.form, rejected.isRetraction) = (tombstone.name.form, true)
         events.rejected(rejected, payload: content)
-        guard isJournaled else { return }
-        rejections.append(KeptRejection(reading: rejected, payload: content.array, place: nil))
+        pending.append(rejected, content)
     }
 
     /// Counts a retraction whose reading is out.
     private mutating func settle(_ record: Measurement) {
         tally.retractions += 1
-        if isJournaled { settledRetractions.append((ReadingSource.number(record.mark), record.received)) }
+        pending.appendSettled(source: ReadingSource.number(record.mark), received: record.received)
     }
 
     /// Rejects the reading that was taken out of `series`.
@@ -57,9 +56,9 @@ extension WindowShard where Archive: ~Copyable {
         rejected.form = form
         bytes.withByteView { [rejected] payload in
             events.rejected(rejected, payload: payload)
-            guard isJournaled else { return }
-            rejections.append(KeptRejection(reading: rejected, payload: payload.array, place: nil))
-            journal.append(retracted: former, payload, series: number)
+            guard pending.isJournaled else { return }
+            pending.append(rejected, payload)
+            pending.journal.append(retracted: former, payload, series: number)
         }
     }
 }

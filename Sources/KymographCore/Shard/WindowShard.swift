@@ -1,26 +1,3 @@
-/// What a shard tells its owner. Called per block, per batch and per rejected reading, never per good one.
-package protocol ShardEvents: AnyObject {
-    /// A block of entries (``EntryBlock``) is complete, the oldest of which was made at `since`. `block` is valid
-    /// during the call, which may block.
-    func block(_ block: ByteView, for route: BundleRoute, since: Instant)
-    /// Blocks of entries (``EntryBlock``) are handed to the store, which gives them to sinks. Must not block.
-    func handedOver(_ blocks: [ShardUnit.Block])
-    /// A reading was rejected after it had been mapped. `payload` is valid during the call.
-    func rejected(_ reading: RejectedReading, payload: ByteView)
-    /// Readings were counted since the last time.
-    func counted(_ tally: ShardTally)
-    /// Rules have vetoed, patched or kept so many resources since the last time.
-    func ruled(_ counts: [(rule: String, count: Int)])
-}
-
-extension ShardEvents {
-    /// Default: ignored.
-    package func handedOver(_ blocks: [ShardUnit.Block]) {}
-
-    /// Default: ignored.
-    package func ruled(_ counts: [(rule: String, count: Int)]) {}
-}
-
 /// Everything a shard's thread does: take readings from its rings, keep their windows, encode what is due as entries.
 ///
 /// It has no clock and does not wait; its owner gives it the time and decides when to sleep.
@@ -35,18 +12,8 @@ struct WindowShard<Archive: WindowArchive & ~Copyable>: ~Copyable {
     private var rules: (@Sendable () -> EntryRules)?
     /// Gives the present limits; nil when they stay.
     private var limits: (@Sendable () -> WindowLimits)?
-    /// Where readings are kept until their windows are archived; nil when everything stays in memory.
-    private let store: (any ShardStore)?
-    let isJournaled: Bool
-    var journal = JournalWriter()
-    /// Blocks that wait to be handed over with the journal.
-    var finishedBlocks: [ShardUnit.Block] = []
-    /// Rejected readings that wait to be handed over with the journal.
-    var rejections: [KeptRejection] = []
-    /// ``ShardUnit/settledRetractions`` that wait to be handed over with the journal.
-    var settledRetractions: [(source: Int, received: Instant)] = []
-    /// ``ShardUnit/counts`` that wait to be handed over with the journal.
-    var counts: [CountedReadings] = []
+    /// What waits to be handed over to the store, where there is one.
+    var pending: PendingUnit
     /// What will be needed by the records behind those that are being taken; nothing between two rings.
     private var upcoming = UpcomingRecords()
     let events: any ShardEvents
@@ -78,8 +45,7 @@ struct WindowShard<Archive: WindowArchive & ~Copyable>: ~Copyable {
         routings: RoutingExchange? = nil,
         store: (any ShardStore)? = nil
     ) {
-        self.store = store
-        isJournaled = store != nil
+        pending = PendingUnit(store)
         takesWhole = store != nil || !streams.isEmpty
         self.streams = streams
         inputs = OwnedList(count: rings.count) { ShardInput(rings[$0], mappings?.first) }
@@ -193,7 +159,7 @@ struct WindowShard<Archive: WindowArchive & ~Copyable>: ~Copyable {
 
     /// Hands over what was made for the sinks that there were, and gives to those of `routing` from here on.
     private mutating func follow(_ routing: SinkRouting, _ set: MappingSet) {
-        assert(isJournaled, "without a journal readings that become no events are not looked at")
+        assert(pending.isJournaled, "without a journal readings that become no events are not looked at")
         flush()
         endEvents()
         entries.follow(routing.router(writing ?? set), everyone: routing.everyone)
@@ -230,7 +196,7 @@ struct WindowShard<Archive: WindowArchive & ~Copyable>: ~Copyable {
     @inline(never)
     private mutating func endCount(_ number: Int, input: Int) {
         if number != 0 {
-            counts.append(CountedReadings(lane: input, number: number, outcomes: inputs[input].outcomes))
+            pending.append(CountedReadings(lane: input, number: number, outcomes: inputs[input].outcomes))
         }
         inputs[input].outcomes = ReadingOutcomes()
     }
@@ -264,7 +230,7 @@ struct WindowShard<Archive: WindowArchive & ~Copyable>: ~Copyable {
             inputs[input].outcomes.reject(.tooManyDevices)
             return reject(.tooManyDevices, record, payload, refused[-series - 1], series: -1)
         }
-        if isJournaled && journal.number == JournalWriter.noBlock { beginBlock() }
+        beginBlock()
         switch machine.add(series: series, record, payload: payload) {
         case .accepted:
             tally.accepted += 1
@@ -278,7 +244,9 @@ struct WindowShard<Archive: WindowArchive & ~Copyable>: ~Copyable {
             return reject(
                 reason, record, payload, machine.identity(of: series), series: machine.archive.number(of: series))
         }
-        if isJournaled { journal.append(series: machine.archive.number(of: series), record, payload) }
+        if pending.isJournaled {
+            pending.journal.append(series: machine.archive.number(of: series), record, payload)
+        }
     }
 
     /// Makes an event of a reading that was accepted.
@@ -310,7 +278,7 @@ struct WindowShard<Archive: WindowArchive & ~Copyable>: ~Copyable {
     mutating func endEvents() {
         let since = streams.since ?? .distantPast
         streams.finish { route, bytes in
-            WindowShard.handOver(bytes, route, since, isJournaled, &finishedBlocks, events)
+            WindowShard.handOver(bytes, route, since, &pending, events)
         }
     }
 
@@ -323,21 +291,21 @@ struct WindowShard<Archive: WindowArchive & ~Copyable>: ~Copyable {
         rejectSuperseded(series: series)
         guard takesWhole else { return }
         sendReplacing(record, payload, series: series)
-        guard isJournaled else { return }
+        guard pending.isJournaled else { return }
         let (former, bytes) = machine.superseded
         let number = machine.archive.number(of: series)
         guard former.instant != record.instant else {
-            return journal.append(superseding: record, payload, series: number)
+            return pending.journal.append(superseding: record, payload, series: number)
         }
-        bytes.withByteView { journal.append(moved: former, $0, series: number) }
+        bytes.withByteView { pending.journal.append(moved: former, $0, series: number) }
         let tags = bytes.withByteView { ReadingTags.list(in: $0).array }
-        guard !tags.isEmpty else { return journal.append(series: number, record, payload) }
+        guard !tags.isEmpty else { return pending.journal.append(series: number, record, payload) }
         // When the journal is replayed, the former reading is gone, and its tags with it.
         var whole = ByteWriter(capacity: payload.count + 64)
         var record = record
         tags.withByteView { ReadingTags.append(payload, keeping: $0, to: &whole) }
         record.payloadBytes = whole.count
-        journal.append(series: number, record, whole.view)
+        pending.journal.append(series: number, record, whole.view)
     }
 
     /// Rejects the reading whose place another has taken; of an earlier run, the one at `place` in its journal.
@@ -349,7 +317,7 @@ struct WindowShard<Archive: WindowArchive & ~Copyable>: ~Copyable {
                 .superseded, former, $0, machine.identity(of: series), series: machine.archive.number(of: series),
                 place: place)
         }
-        if place != nil, isJournaled { rejections[rejections.count - 1].isReplacedFrom = true }
+        if place != nil { pending.noteReplacedFrom() }
     }
 
     /// Notes that what a reading of an earlier run was rejected for has not taken its place, or not taken it out:
@@ -359,15 +327,13 @@ struct WindowShard<Archive: WindowArchive & ~Copyable>: ~Copyable {
         let reading = RejectedReading(
             reason: isRetracted ? .retracted : .superseded, measurement: record, identity: identity, series: series,
             isInWindow: false)
-        var rejection = KeptRejection(reading: reading, payload: [], place: place)
-        (rejection.undoesReplacement, rejection.isKnown) = (true, true)
-        rejections.append(rejection)
+        pending.appendUndone(reading, at: place)
     }
 
+    /// Begins a block of the journal where there is to be one and none is open.
+    @inline(__always)
     mutating func beginBlock() {
-        guard let store else { return }
-        journal.begin(store.nextBlock())
-        machine.journal(from: journal.number)
+        if let number = pending.beginBlock() { machine.journal(from: number) }
     }
 
     mutating func reject(
@@ -379,8 +345,7 @@ struct WindowShard<Archive: WindowArchive & ~Copyable>: ~Copyable {
             reason: reason, measurement: record, identity: identity, series: series, isInWindow: false)
         if reason == .retracted { rejected.form = machine.retractions.lastForm }
         events.rejected(rejected, payload: payload)
-        guard isJournaled else { return }
-        rejections.append(KeptRejection(reading: rejected, payload: payload.array, place: place))
+        pending.append(rejected, payload, at: place)
     }
 
     /// Rejects a reading, at `place` in the journal, that an earlier run has accepted, and counted so: the counts of
@@ -390,8 +355,7 @@ struct WindowShard<Archive: WindowArchive & ~Copyable>: ~Copyable {
         place: JournalPlace
     ) {
         reject(reason, record, payload, identity, series: series, place: place)
-        guard record.mark & ReadingMark.supersedes != 0, !rejections.isEmpty else { return }
-        rejections[rejections.count - 1].undoesReplacement = true
+        if record.mark & ReadingMark.supersedes != 0 { pending.noteUndone() }
     }
 
     /// Closes windows of quiet series, sends a block that has waited `bundleAge` nanoseconds, and reports the counts.
@@ -400,7 +364,7 @@ struct WindowShard<Archive: WindowArchive & ~Copyable>: ~Copyable {
         machine.tick(now: now, steady: steady)
         emit(now: now)
         if let since = blockSince, since.advanced(by: bundleAge) <= now { flush() }
-        if !isJournaled, let since = streams.since, since.advanced(by: bundleAge) <= now { endEvents() }
+        if !pending.isJournaled, let since = streams.since, since.advanced(by: bundleAge) <= now { endEvents() }
         report()
     }
 
@@ -463,7 +427,7 @@ struct WindowShard<Archive: WindowArchive & ~Copyable>: ~Copyable {
     /// Writes what is due by the templates of `set`, a former one perhaps: what that does not know, by those of the
     /// newest.
     private mutating func emit(now: Instant, by set: MappingSet?) {
-        if journal.count > 0 { machine.archive.journalReached(journal.place) }
+        if pending.journal.count > 0 { machine.archive.journalReached(pending.journal.place) }
         let typeCount = set?.types.count ?? .max
         while let emission = machine.nextEmission() {
             write(by: machine.type(of: emission.series) < typeCount ? set : newest.set)
@@ -479,7 +443,7 @@ struct WindowShard<Archive: WindowArchive & ~Copyable>: ~Copyable {
         let since = blockSince ?? now
         var hasEnded = false
         let outcome = entries.add(content, series: emission.series) { route, bytes in
-            WindowShard.handOver(bytes, route, since, isJournaled, &finishedBlocks, events)
+            WindowShard.handOver(bytes, route, since, &pending, events)
             hasEnded = true
         }
         if hasEnded { noteEnded() }
@@ -548,7 +512,7 @@ struct WindowShard<Archive: WindowArchive & ~Copyable>: ~Copyable {
                 series: machine.archive.number(of: emission.series), isInWindow: true)
             let payload = content.readings.payload(index)
             events.rejected(rejected, payload: payload)
-            guard isJournaled else { continue }
+            guard pending.isJournaled else { continue }
             let start = machine.archiveStart(series: emission.series, at: reading.instant)
             machine.archive.hold(KeptRejection(reading: rejected, payload: payload.array), windowStart: start)
         }
@@ -557,18 +521,18 @@ struct WindowShard<Archive: WindowArchive & ~Copyable>: ~Copyable {
     private mutating func flush() {
         let since = blockSince ?? .distantPast
         entries.finish { route, bytes in
-            WindowShard.handOver(bytes, route, since, isJournaled, &finishedBlocks, events)
+            WindowShard.handOver(bytes, route, since, &pending, events)
         }
         noteEnded()
     }
 
     /// Gives a block to who takes it: with the journal, where there is one.
     private static func handOver(
-        _ block: ByteView, _ route: BundleRoute, _ since: Instant, _ isJournaled: Bool,
-        _ waiting: inout [ShardUnit.Block], _ events: any ShardEvents
+        _ block: ByteView, _ route: BundleRoute, _ since: Instant, _ pending: inout PendingUnit,
+        _ events: any ShardEvents
     ) {
-        if isJournaled {
-            waiting.append(ShardUnit.Block(route: route, bytes: block.array, since: since))
+        if pending.isJournaled {
+            pending.append(ShardUnit.Block(route: route, bytes: block.array, since: since))
         } else {
             events.block(block, for: route, since: since)
         }
