@@ -159,19 +159,27 @@ struct LaneConsumer: ~Copyable, PayloadConsumer {
     }
 
     mutating func line(_ bytes: ByteView, source: Int, received: Instant) {
-        guard attention.isNone, bounds.isNone else { return attended(bytes, isLine: true, source, received) }
+        guard mapsAtOnce(source) else { return attended(bytes, isLine: true, source, received) }
         lane.line(bytes, source: source, received: received)
     }
 
     mutating func knownLine(_ bytes: ByteView, source: Int, received: Instant) -> Int? {
         // Who looks at payloads sees them when they are whole.
-        guard attention.isNone, bounds.isNone else { return nil }
+        guard mapsAtOnce(source) else { return nil }
         return lane.knownLine(bytes, source: source, received: received)
     }
 
     mutating func datagram(_ bytes: ByteView, source: Int, received: Instant) {
-        guard attention.isNone, bounds.isNone else { return attended(bytes, isLine: false, source, received) }
+        guard mapsAtOnce(source) else { return attended(bytes, isLine: false, source, received) }
         lane.datagram(bytes, source: source, received: received)
+    }
+
+    /// Whether nobody looks at single payloads of `source`. The mappings that its sender has chosen are in use then.
+    @inline(__always)
+    private mutating func mapsAtOnce(_ source: Int) -> Bool {
+        guard attention.isNone, !bounds.asksOfEach else { return false }
+        narrow(source)
+        return true
     }
 
     /// Maps a payload that is looked at by itself: it may be a dead letter that comes again, taps may show it, and its

@@ -7,6 +7,8 @@ struct PayloadBounds {
     private let admission: PeerAdmission?
     /// Whether nothing is asked.
     let isNone: Bool
+    /// Whether something is asked of each payload, and not only which mappings all of them are for.
+    let asksOfEach: Bool
     /// Whose its readings are, where that is fixed.
     let owner: PayloadOwner?
     /// The source whose templates are chosen already.
@@ -17,6 +19,7 @@ struct PayloadBounds {
         (self.admission, self.mapping) = (admission, mapping)
         let grant = admission?.grant
         isNone = mapping == nil && !(grant?.boundsPayloads ?? false)
+        asksOfEach = grant?.asksOfEach ?? false
         owner = grant?.rule.patient.map { PayloadOwner(device: nil, patient: $0) }
     }
 
@@ -24,6 +27,7 @@ struct PayloadBounds {
     func take(_ count: Int) -> Bool { admission?.take(bytes: count) ?? true }
 
     /// Whether the templates of `source` are still to be chosen; they are then.
+    @inline(__always)
     mutating func isToBeNarrowed(_ source: Int) -> Bool {
         guard !isNone, narrowed != source else { return false }
         narrowed = source

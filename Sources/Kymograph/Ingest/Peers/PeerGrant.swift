@@ -19,8 +19,11 @@ package final class PeerGrant: Sendable {
     /// Seconds until it may bring more; 0 when it may.
     var wait: Int { max(readings?.wait ?? 0, bytes?.wait ?? 0) }
 
+    /// Whether not every payload is taken from it by all mappings, as it says.
+    var boundsPayloads: Bool { asksOfEach || !rule.mappings.isEmpty }
+
     /// Whether each payload of it is to be looked at by itself.
-    var boundsPayloads: Bool { bytes != nil || rule.patient != nil || !rule.mappings.isEmpty }
+    var asksOfEach: Bool { bytes != nil || rule.patient != nil }
 
     /// Those of `mappings` that it may use.
     func allowed(_ mappings: [String]) -> [String] {
