@@ -3,18 +3,18 @@ package import KymographCore
 /// Names of the types whose readings a sink has taken, each once. The name is the third part of an entry's identity
 /// (docs/identity.md), and what an event says; who knows the types looks whether it is one.
 package struct ReadingTypes: Sendable {
-    private var names: Set<String> = []
-    /// The last name, as it is written in the identity: nearly always that of the next entry, too.
-    private var last: [UInt8] = []
+    /// As they are written in the identity. Those that come often are in front: a sink takes thousands of entries of a
+    /// few types.
+    private var texts: [[UInt8]] = []
 
     /// None.
     package init() {}
 
     /// Notes what `entry` shows readings of; nothing for a Patient or Device.
     package mutating func note(_ entry: Entry) {
-        guard let text = ReadingTypes.text(entry), !text.equals(last) else { return }
-        last = text.array
-        names.insert(ReadingTypes.plain(text))
+        guard let text = ReadingTypes.text(entry) else { return }
+        guard let place = texts.firstIndex(where: { text.equals($0) }) else { return texts.append(text.array) }
+        texts.swapAt(place, place / 2)
     }
 
     /// Notes what the entries of `block` show readings of; nothing when it is none.
@@ -25,8 +25,8 @@ package struct ReadingTypes: Sendable {
 
     /// The names since the last call.
     package mutating func take() -> Set<String> {
-        defer { (names, last) = ([], []) }
-        return names
+        defer { texts = [] }
+        return Set(texts.map { $0.withByteView(ReadingTypes.plain) })
     }
 
     /// The name of the type that `entry` shows readings of; nil for what is of none.
@@ -51,6 +51,7 @@ package struct ReadingTypes: Sendable {
     }
 
     private static func plain(_ text: ByteView) -> String {
-        text.string.replacing("%2E", with: ".").replacing("%25", with: "%")
+        guard text.firstIndex(of: UInt8(ascii: "%"), from: 0) != nil else { return text.string }
+        return text.string.replacing("%2E", with: ".").replacing("%25", with: "%")
     }
 }
