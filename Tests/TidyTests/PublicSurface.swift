@@ -25,7 +25,7 @@ enum PublicSurface {
         KymographEngine: KymographEngine .init .run .stop .summary .sources .submit .offer
         OpenedSource: OpenedSource Form (8 cases) .Reopen Broker Records Associations Sealed Listener Overflow (2 cases) .init .init
         PayloadReceiver: PayloadReceiver .line .knownLine .datagram .datagram .rejected .mark .takeRejections .mappings
-            .admit .taken .beginCount .endCount .beginItems .endItem .declined .batchEnd ReadingCount DurableMark
+            .admit .taken .beginCount .endCount .beginItems .endItem .beginParts .endParts .declined .batchEnd ReadingCount DurableMark
         PeerGrant: PeerAdmission
         ReadingHook: ReadingHook .name .decide HookedReading Value (2 cases) .type .device
             .patient .encounter .time .source .values .tags ReadingDecision (4 cases)

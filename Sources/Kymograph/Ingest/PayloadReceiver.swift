@@ -58,6 +58,13 @@ public protocol PayloadReceiver: ~Copyable {
     /// 1,023 items.
     mutating func endItem() -> ReadingCount?
 
+    /// The payloads that follow are parts of one document, up to ``endParts()``: what one of them retracts, a later one
+    /// can bring back.
+    mutating func beginParts()
+
+    /// The document has ended.
+    mutating func endParts()
+
     /// A request to source `source` was refused as a whole for `reason`, of a peer of its list, or with nil of nobody
     /// there.
     mutating func declined(_ peer: PeerAdmission?, _ reason: Rejection, source: Int)
@@ -106,6 +113,12 @@ extension PayloadReceiver where Self: ~Copyable {
 
     /// Counts none.
     package mutating func endItem() -> ReadingCount? { nil }
+
+    /// Takes each as a document.
+    package mutating func beginParts() {}
+
+    /// Takes each as a document.
+    package mutating func endParts() {}
 }
 
 /// Readings of which it will be known what became of them, once they are durable.

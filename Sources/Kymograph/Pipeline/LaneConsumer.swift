@@ -332,6 +332,10 @@ struct LaneConsumer: ~Copyable, PayloadConsumer {
 
     mutating func beginItems() { lane.beginItems() }
 
+    mutating func beginParts() { lane.beginParts() }
+
+    mutating func endParts() { lane.endParts() }
+
     mutating func endItem() -> ReadingCount? {
         guard store != nil, let number = lane.endItem() else { return nil }
         return ReadingCount(taken: lane.taken - takenBefore, number: number)

@@ -16,6 +16,8 @@ struct LaneOutput: ~Copyable, MeasurementOutput {
     private var isParticular = false
     /// Shards that have got retractions of the present document.
     private var retractionShards: Set<Int> = []
+    /// Whether what comes is of one document, part by part.
+    private var takesParts = false
     /// A retraction as shards get it.
     private var tombstone = ByteWriter(capacity: 256)
 
@@ -173,10 +175,19 @@ struct LaneOutput: ~Copyable, MeasurementOutput {
 
     /// Ends a document: its readings are behind its retractions, and what comes next is not of it.
     mutating func endRetractions() {
-        guard !retractionShards.isEmpty else { return }
+        guard !takesParts, !retractionShards.isEmpty else { return }
         rings.routeStaged()
         for shard in retractionShards where !rings.endDocument(for: shard) { break }
         retractionShards.removeAll()
+    }
+
+    /// Takes the payloads that follow as parts of one document, up to ``endParts()``.
+    mutating func beginParts() { takesParts = true }
+
+    /// Ends the document.
+    mutating func endParts() {
+        takesParts = false
+        endRetractions()
     }
 
     // MARK: Counts of requests

@@ -102,6 +102,13 @@ package struct ReadingLane: ~Copyable {
     /// Shows the readings of all payloads so far, some of which wait to be routed together.
     package mutating func showTapped() { output.showTapped() }
 
+    /// Takes the payloads that follow as parts of one document, up to ``endParts()``: what one of them retracts, a later
+    /// one can bring back.
+    package mutating func beginParts() { output.beginParts() }
+
+    /// Ends the document.
+    package mutating func endParts() { output.endParts() }
+
     /// Slots written to the ring of each shard so far: everything that came before the last ``batchEnd()``, and perhaps
     /// more. What is to be acknowledged asks after that.
     package var written: [UInt64] { output.written }

@@ -37,9 +37,10 @@ struct HTTPIngestReport {
             try checkLines(body)
             handOnLines(body, &intake, to: &consumer)
         case .documents:
-            for document in try documents(of: body) {
-                handOn(body[document], at: received, &intake, to: &consumer)
-            }
+            let places = try documents(of: body)
+            consumer.beginParts()
+            for place in places { handOn(body[place], at: received, &intake, to: &consumer) }
+            consumer.endParts()
         case .events: handOnEvents(body, try documents(of: body), &intake, to: &consumer)
         }
     }
@@ -178,6 +179,7 @@ struct HTTPIngestReport {
         guard places.count <= HTTPIngestItems.most else { throw Self.tooManyItems }
         var (items, isKnown) = (HTTPIngestItems(), true)
         consumer.beginItems()
+        if form == .documents { consumer.beginParts() }
         for place in places {
             consumer.beginCount()
             if form == .lines {
@@ -189,6 +191,7 @@ struct HTTPIngestReport {
             if let count = consumer.endItem() { items.add(reasons, count) } else { isKnown = false }
             note(reasons, at: received)
         }
+        if form == .documents { consumer.endParts() }
         self.items = isKnown ? items : nil
     }
 
