@@ -10,11 +10,15 @@ struct StoreRetention {
     /// Bytes submitted since the last look at the size.
     private var added = 0
     private var alarm = StoreAlarm()
+    /// When it last looked at the age of windows, and whether it left some that are too old.
+    private var (aged, isBehind) = (Instant.distantPast, false)
 
-    /// Commits between two looks at the size, and at the age of windows; windows dropped at a time.
+    /// Commits between two looks at the size, and at dead letters; windows dropped at a time.
     private static let sizeInterval = 8
     private static let interval = 64
     private static let most = 2_000
+    /// Nanoseconds between two looks at the age of windows.
+    private static let ageInterval: Int64 = 1_000_000_000
     /// Rows of payloads dropped at a time, in each commit.
     private static let mostRows = 200
     /// The part of the store that receipts may take, and bytes that one takes of it, when files are too slow.
@@ -54,12 +58,12 @@ struct StoreRetention {
             if try dropReceiptLines(store) { continue }
             if try dropPayloads(store) { continue }
             // Noted before it shows: who does not find a window must know that there was one.
-            let dropped = try store.pool.write { db in
-                let dropped = try dropOldest(db, before: .max)
+            let count = try store.pool.write { db in
+                let (dropped, count) = try dropOldest(db, before: .max)
                 store.noteDropped(dropped)
-                return dropped
+                return count
             }
-            if dropped.isEmpty, try store.pool.write({ try dropReceipts($0) }) == 0 { throw full(store) }
+            if count == 0, try store.pool.write({ try dropReceipts($0) }) == 0 { throw full(store) }
             alarm.note(drops: true, store.fill).map(store.watch.note)
             bytes = try store.pool.read { try StoreRetention.used($0) }
         }
@@ -162,11 +166,20 @@ struct StoreRetention {
         settings = store.settings
         // With each commit, as many may come with one.
         try dropOldPayloads(now, db)
-        guard commits % StoreRetention.interval == 0 else { return [:] }
-        try dropLetters(db)
-        try forgetOrder(db)
-        try StoredRetraction.dropUnknown(beyond: StoreRetention.mostLetters, db)
-        guard settings.archiveAge > 0 else { return [:] }
+        if commits % StoreRetention.interval == 0 {
+            try dropLetters(db)
+            try forgetOrder(db)
+            try StoredRetraction.dropUnknown(beyond: StoreRetention.mostLetters, db)
+        }
+        let wait = now.nanoseconds &- aged.nanoseconds
+        let isDue = isBehind || wait >= StoreRetention.ageInterval || wait < 0
+        return settings.archiveAge > 0 && isDue ? try dropAged(now, db) : [:]
+    }
+
+    /// Drops what is older than the age, not more at a time than holds up a commit for some milliseconds: of the rest,
+    /// as much goes with the next commit, and there is one each second.
+    private mutating func dropAged(_ now: Instant, _ db: Database) throws -> [Int: Int64] {
+        aged = now
         let limit = now.nanoseconds &- settings.archiveAge
         try db.cachedStatement(
             sql: """
@@ -174,9 +187,11 @@ struct StoreRetention {
                     (SELECT number FROM (SELECT number, at FROM receipt ORDER BY number LIMIT ?2) WHERE at < ?1)
                 """
         ).execute(arguments: [limit, StoreRetention.most])
+        let receipts = db.changesCount
         // As old as the windows that the archive drops.
         try db.cachedStatement(sql: "DELETE FROM lacking WHERE at < ?").execute(arguments: [limit])
-        let dropped = try dropOldest(db, before: limit)
+        let (dropped, windows) = try dropOldest(db, before: limit)
+        isBehind = max(receipts, windows) >= StoreRetention.most
         try StoredRetraction.drop(before: limit, db)
         return dropped
     }
@@ -226,7 +241,11 @@ struct StoreRetention {
         return db.changesCount
     }
 
-    private func dropOldest(_ db: Database, before limit: Int64) throws -> [Int: Int64] {
+    /// Drops the oldest windows of those that have not changed since `limit`: as ``drop(_:_:_:)`` gives them, and how
+    /// many they were.
+    private func dropOldest(
+        _ db: Database, before limit: Int64
+    ) throws -> (dropped: [Int: Int64], count: Int) {
         let rows = try Row.fetchAll(
             db,
             sql: """
@@ -251,6 +270,6 @@ struct StoreRetention {
                 sql: "UPDATE series SET dropped_through = max(coalesce(dropped_through, ?1), ?1) WHERE number = ?2"
             ).execute(arguments: [start, series])
         }
-        return dropped
+        return (dropped, rows.count)
     }
 }

@@ -6,10 +6,10 @@ import Testing
 
 /// Windows that the archive drops while late readings have them open again: each reading is counted once.
 @Suite struct LedgerRetentionTests {
-    private static func line(_ second: Int) -> [UInt8] {
+    private static func line(_ second: Int, device: Int = 1) -> [UInt8] {
         Array(
             """
-            {"deviceId":"watch-1","type":"heartRate","timestamp":"2026-03-01T08:00:\(second + 10)Z",\
+            {"deviceId":"watch-\(device)","type":"heartRate","timestamp":"2026-03-01T08:00:\(second + 10)Z",\
             "value":\(60 + second),"unit":"/min"}
             """.utf8)
     }
@@ -82,5 +82,28 @@ import Testing
         try persist(store, &commit)
         let balance = try balance(store)
         #expect(balance.accepted == 10 && balance.duplicate == 1, "\(balance.text)")
+    }
+
+    /// Windows go at their age, however many they are, and whether anything comes meanwhile or not: some with each
+    /// commit, of which there is one each second.
+    @Test func oldWindowsGoWithEachCommit() throws {
+        let set = try #require(PipelineRehearsal.reading)
+        let scratch = Scratch()
+        let store = try Store(path: scratch.path)
+        defer { store.close() }
+        store.begin(shards: 1)
+        var commit = StoreCommit(store, MappingExchange(set))
+        var rehearsal = DurableRehearsal(set: set, store: store, settings: StoredRun.settings)
+        rehearsal.begin { _ in }
+        for device in 0..<4_500 { rehearsal.take(Self.line(0, device: device)) }
+        rehearsal.drain()
+        try persist(store, &commit)
+        #expect(try store.value("SELECT count(*) FROM window") == 4_500)
+        let old = DurableRehearsal.start.advanced(by: store.settings.archiveAge)
+        for (second, left) in [(-2, 4_500), (2, 2_500), (3, 500), (3, 0), (4, 0)] {
+            try commit.commit(StoreBatch(), now: old.advanced(by: Int64(second) * 1_000_000_000))
+            #expect(try store.value("SELECT count(*) FROM window") == left, "second \(second)")
+        }
+        #expect(try balance(store).accepted == 4_500)
     }
 }
