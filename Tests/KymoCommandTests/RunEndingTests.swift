@@ -142,6 +142,19 @@ import Testing
         #expect(done.error.contains("draining took longer than its limit") && done.error.contains("kymo: received"))
     }
 
+    /// Draining is cut at its limit though the machine's clock was set back by a day meanwhile.
+    @Test(.enabled(if: PreloadedLibrary.hasCompiler, "needs a C compiler called cc"))
+    func theDrainLimitFollowsNoClockThatIsSet() throws {
+        let (machine, manager) = (try FaultyMachine(root: "/nowhere"), try NotifyListener(.file))
+        let environment = machine.environment.merging(["KYMO_DRAIN": "2s", "NOTIFY_SOCKET": manager.name]) { $1 }
+        let run = try blocked(["--stdin"], environment: environment)
+        run.signal(SIGTERM)
+        try manager.wait(for: "STOPPING=1")
+        machine.step(seconds: -86_400)
+        let done = try run.finish(seconds: 20)
+        #expect(done.end == .exit(75) && done.error.contains("draining took longer than its limit"), "\(done.error)")
+    }
+
     @Test func readerGone() throws {
         let run = try Kymo.start(
             ["run", "--stdin", "--window", "1s", "--lateness", "0s"], input: .pipe, output: .pipe)
@@ -202,9 +215,10 @@ import Testing
     }
 
     /// A run whose output nobody reads, with more of it than the pipe holds.
-    private func blocked(_ arguments: [String]) throws -> ChildProcess {
+    private func blocked(_ arguments: [String], environment: [String: String] = [:]) throws -> ChildProcess {
         let run = try Kymo.start(
-            ["run", "--window", "1s", "--lateness", "0s"] + arguments, input: .pipe, output: .pipe)
+            ["run", "--window", "1s", "--lateness", "0s"] + arguments, environment: environment, input: .pipe,
+            output: .pipe)
         _ = try run.addresses()
         run.write(Readings.ndjson(Readings.heartRates(600)))
         try Waiting.until("a full pipe") { Pipes.isFull(run.outputPipe) }

@@ -201,7 +201,7 @@ package final class Pipeline: Sendable {
             control.waitForChange(or: signals?.fileDescriptor ?? -1, milliseconds: control.isForced ? 10 : 200)
             controller.drainLimit = configuration.present.drainLimit
             while let signal = signals?.next() {
-                switch controller.take(signal, now: WallClock.now()) {
+                switch controller.take(signal, now: MonotonicClock.instant) {
                 case .nothing: break
                 case .reload:
                     service?.reloading()
@@ -214,12 +214,12 @@ package final class Pipeline: Sendable {
                 }
             }
             if isAskedToEnd.exchange(false, ordering: .relaxed),
-                case .drain = controller.take(.terminate, now: WallClock.now())
+                case .drain = controller.take(.terminate, now: MonotonicClock.instant)
             {
                 service?.stopping()
                 stop()
             }
-            if controller.isOverdue(at: WallClock.now()) { control.force() }
+            if controller.isOverdue(at: MonotonicClock.instant) { control.force() }
             output.noteKernelDrops(workers.droppedSockets)
             auditing.log?.settle()
             progress?(summary)

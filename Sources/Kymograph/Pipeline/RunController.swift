@@ -1,6 +1,6 @@
 import KymographCore
 
-/// Decides what signals mean; pure, so that it can be tested without any.
+/// Decides what signals mean; pure, so that it can be tested without any. Its times are of a clock that is never set.
 struct RunController {
     /// What to do.
     enum Action: Equatable {

@@ -15,13 +15,13 @@ package enum WaitStrategy: String, CaseIterable, Sendable {
 
     /// Waits for `hasWork` without sleeping, for `milliseconds` at most.
     func busily(milliseconds: Int32, until hasWork: () -> Bool) {
-        let end = WallClock.now().advanced(by: Int64(milliseconds) * 1_000_000)
+        let end = MonotonicClock.instant.advanced(by: Int64(milliseconds) * 1_000_000)
         repeat {
             for _ in 0..<WaitStrategy.looksPerClock {
                 if hasWork() { return }
                 relax()
             }
-        } while WallClock.now() < end
+        } while MonotonicClock.instant < end
     }
 
     /// What a thread does between two looks.
