@@ -103,4 +103,23 @@ struct ClockStepTests {
         #expect(differences.isEmpty, "seed \(seed): \(differences.prefix(5))")
         #expect(done.text.contains("wrong-") == (behind > 0), "seed \(seed)")
     }
+
+    /// A file to which nothing is written is finished though the machine's clock was set back by a day since.
+    @Test(arguments: [["--ephemeral"], ["--data", "data"]]) func filesAreFinishedByAClockThatIsNeverSet(
+        keeping: [String]
+    ) throws {
+        let (machine, folder) = (try FaultyMachine(root: "/nowhere"), TemporaryFolder())
+        let environment = machine.environment.merging(["KYMO_OUTPUT_ROTATE_IDLE": "1s"]) { $1 }
+        let run = try Kymo.start(
+            ["run", "--stdin", "--out", "out", "--format", "ndjson", "--idle", "100ms"] + keeping,
+            environment: environment, directory: folder.path, input: .pipe)
+        run.write(Readings.ndjson([Readings.heartRate(second: 0)]))
+        try Waiting.until("a file") { !Files.names(folder.file("out")).isEmpty }
+        machine.step(seconds: -86_400)
+        try Waiting.until("a finished file, not \(Files.names(folder.file("out")))") {
+            Files.names(folder.file("out")).contains { $0.hasSuffix(".ndjson") }
+        }
+        run.closeInput()
+        #expect(try run.finish().end == .exit(0))
+    }
 }

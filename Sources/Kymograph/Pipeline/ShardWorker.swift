@@ -143,13 +143,13 @@ struct ShardWorker {
         shard.follow(set) { [newSettings] in newSettings.current.entryRules }
     }
 
-    /// Looks at the clocks and at what is due by them; when that was.
+    /// Looks at the clocks and at what is due by them; when that was, by the one that is never set.
     private func tick(_ shard: inout some WorkingShard & ~Copyable) -> Instant {
         let (now, steady) = clock.look()
         shard.tick(now: now, steady: steady, bundleAge: settings.bundleAge)
-        if stage == nil { outputs.tick(now) }
+        if stage == nil { outputs.tick(steady) }
         reporter.keeps(shard.counters, shard.introductions, shard: number)
-        return now
+        return steady
     }
 
     private func work(_ shard: inout some WorkingShard & ~Copyable) {
@@ -165,17 +165,15 @@ struct ShardWorker {
             pulse.beat()
             // Read before the rings: what a lane wrote before it ended is then surely seen by the step.
             let isLast = inputsEnded.isZero
-            let now = clock.time(at: WallClock.now())
+            let (now, steady) = (clock.time(at: WallClock.now()), MonotonicClock.instant)
             if settings.ruleGeneration != ruleGeneration {
                 ruleGeneration = settings.ruleGeneration
                 shard.adoptRules()
             }
-            let taken = shard.step(now: now)
-            if sendsAtOnce, taken > 0 { send(&shard, now: now) }
-            if now.nanoseconds - lastTick.nanoseconds >= tickInterval || now < lastTick {
-                lastTick = tick(&shard)
-            }
-            shard.stepEnded(now: now, isQuiet: taken == 0)
+            let taken = shard.step(now: now, steady: steady)
+            if sendsAtOnce, taken > 0 { send(&shard, steady: steady) }
+            if steady.nanoseconds - lastTick.nanoseconds >= tickInterval { lastTick = tick(&shard) }
+            shard.stepEnded(steady: steady, isQuiet: taken == 0)
             if flushes.generation != flushed { flushed = flush(&shard, after: flushed) }
             takenSinceRest += taken
             // Once is enough: what is given back is the whole process's.
@@ -200,12 +198,12 @@ struct ShardWorker {
     @inline(never)
     private func flush(_ shard: inout some WorkingShard & ~Copyable, after generation: Int) -> Int {
         let requests = flushes.requests(after: generation)
-        let now = clock.time(at: WallClock.now())
+        let (now, steady) = (clock.time(at: WallClock.now()), MonotonicClock.instant)
         // More than that came later.
         var left = rings.reduce(0) { $0 + $1.capacity }
-        while left > 0, case let taken = shard.step(now: now), taken > 0 { left -= taken }
+        while left > 0, case let taken = shard.step(now: now, steady: steady), taken > 0 { left -= taken }
         let closed = requests.map { shard.close($0.selection, now: now) }
-        if stage == nil { outputs.tick(now) }
+        if stage == nil { outputs.tick(steady) }
         reporter.keeps(shard.counters, shard.introductions, shard: number)
         for (request, closed) in zip(requests, closed) {
             flushes.note(closed, shard: number, for: request.generation)
@@ -231,14 +229,14 @@ struct ShardWorker {
     }
 
     /// Sends what waits. The busier the shard, the more a step takes, and the more leaves together.
-    private func send(_ shard: inout some WorkingShard & ~Copyable, now: Instant) {
-        if shard.sendWaiting(), stage == nil { outputs.tick(now) }
+    private func send(_ shard: inout some WorkingShard & ~Copyable, steady: Instant) {
+        if shard.sendWaiting(), stage == nil { outputs.tick(steady) }
     }
 }
 
 /// What a shard's thread needs of a shard, once per batch.
 protocol WorkingShard: ~Copyable {
-    mutating func step(now: Instant) -> Int
+    mutating func step(now: Instant, steady: Instant?) -> Int
     /// Decides by the rules that `rules` gives what sinks get; `set` is that of the start.
     mutating func follow(_ set: MappingSet, rules: @escaping @Sendable () -> EntryRules)
     /// Asks `limits` with newer mappings for the present ones.
@@ -251,7 +249,7 @@ protocol WorkingShard: ~Copyable {
     /// Closes the windows that `selection` has, and hands them over; how many they were.
     mutating func close(_ selection: WindowSelection, now: Instant) -> Int
     /// A step has ended; `isQuiet` when there was nothing to take.
-    mutating func stepEnded(now: Instant, isQuiet: Bool)
+    mutating func stepEnded(steady: Instant, isQuiet: Bool)
     /// What its windows hold.
     var counters: WindowCounters { get }
     /// The devices and series that it has met, and those that it may meet.
@@ -259,11 +257,11 @@ protocol WorkingShard: ~Copyable {
 }
 
 extension InMemoryShard: WorkingShard {
-    mutating func stepEnded(now: Instant, isQuiet: Bool) {}
+    mutating func stepEnded(steady: Instant, isQuiet: Bool) {}
 }
 
 extension StoredShard: WorkingShard {
-    mutating func stepEnded(now: Instant, isQuiet: Bool) { handOver(now: now, isQuiet: isQuiet) }
+    mutating func stepEnded(steady: Instant, isQuiet: Bool) { handOver(steady: steady, isQuiet: isQuiet) }
 }
 
 /// Tells when a shard has taken so many readings that it has done everything once: windows have ended, bundles and

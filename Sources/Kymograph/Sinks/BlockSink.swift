@@ -18,7 +18,8 @@ package protocol BlockSink: AnyObject, Sendable {
     /// does not come again after a crash.
     func synchronise() throws(SinkError)
 
-    /// Does what is due at `now`: writes what waits, or begins another file. To be called about once a second.
+    /// Does what is due at `now`, on a clock that is never set (``MonotonicClock``): writes what waits, or begins
+    /// another file. To be called about once a second.
     func tick(_ now: Instant) throws(SinkError)
 
     /// Writes everything, makes it durable where that is possible, and takes no more. May be called again after an

@@ -12,7 +12,8 @@ package protocol BundleSink: AnyObject, Sendable {
     /// Gives everything taken so far to the system, and makes it durable where it is a file.
     func synchronise() throws(SinkError)
 
-    /// Does what is due at `now`: writes what waits, or begins another file. To be called about once a second.
+    /// Does what is due at `now`, on a clock that is never set (``MonotonicClock``): writes what waits, or begins
+    /// another file. To be called about once a second.
     func tick(_ now: Instant) throws(SinkError)
 
     /// Writes everything, makes it durable where it is a file, and takes no more. May be called again after an error.

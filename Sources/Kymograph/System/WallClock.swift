@@ -13,9 +13,10 @@ package enum WallClock {
     }
 }
 
-/// The system's clock since its start, which is never set, and stands still while the machine sleeps: silence is
-/// measured by it (``ReceiveClock/look()``), and a service manager tells by it what came first.
-enum MonotonicClock {
+/// The system's clock since its start, which is never set, and stands still while the machine sleeps: silence
+/// (``ReceiveClock/look()``), ages of files, how long bundles wait and the end of a run are measured by it, and a
+/// service manager tells by it what came first.
+package enum MonotonicClock {
     /// Microseconds on it (CLOCK_MONOTONIC).
     static var microseconds: Int64 {
         var time = timespec()
@@ -25,5 +26,5 @@ enum MonotonicClock {
     }
 
     /// The same as an instant, for lengths of time only: it counts from the start of the system.
-    static var instant: Instant { Instant(nanoseconds: microseconds * 1_000) }
+    package static var instant: Instant { Instant(nanoseconds: microseconds * 1_000) }
 }

@@ -31,11 +31,11 @@ package struct InMemoryShard: ~Copyable {
     package mutating func adoptRules() { shard.adoptRules() }
 
     /// Takes what the rings hold, and writes what became due. Returns how many records there were; 0 means that the
-    /// rings were empty.
-    package mutating func step(now: Instant) -> Int { shard.step(now: now) }
+    /// rings were empty. How long a block has waited is measured by `steady`, a clock that is never set.
+    package mutating func step(now: Instant, steady: Instant? = nil) -> Int { shard.step(now: now, steady: steady) }
 
     /// Closes windows of quiet series, sends a block that has waited `bundleAge` nanoseconds, and reports the counts.
-    /// Silence is measured by `steady`, see ``WindowMachine/tick(now:steady:)``.
+    /// Both are measured by `steady`, see ``WindowMachine/tick(now:steady:)``.
     package mutating func tick(now: Instant, steady: Instant? = nil, bundleAge: Int64) {
         shard.tick(now: now, steady: steady, bundleAge: bundleAge)
     }

@@ -8,6 +8,7 @@ package struct StoredShard: ~Copyable {
     private let number: Int
     /// What the archive has of windows that replayed readings belong to.
     private var archivedThrough: [WindowName: JournalPlace?] = [:]
+    /// When a block was handed over last, on the clock that is never set.
     private var handedOver: Instant?
     /// The oldest block needed as the last unit said.
     private var lastNeeded: Int64?
@@ -157,15 +158,15 @@ package struct StoredShard: ~Copyable {
     package mutating func adoptRules() { shard.adoptRules() }
 
     /// Takes what the rings hold, and writes what became due. Returns how many records there were; 0 means that the
-    /// rings were empty.
-    package mutating func step(now: Instant) -> Int {
+    /// rings were empty. How long a block has waited is measured by `steady`, a clock that is never set.
+    package mutating func step(now: Instant, steady: Instant? = nil) -> Int {
         // Before there is more that the store was not told of.
         shard.machine.forgetRetractions()
-        return shard.step(now: now)
+        return shard.step(now: now, steady: steady)
     }
 
     /// Closes windows of quiet series, ends a block that has waited `bundleAge` nanoseconds, and reports the counts.
-    /// Silence is measured by `steady`, see ``WindowMachine/tick(now:steady:)``.
+    /// Both are measured by `steady`, see ``WindowMachine/tick(now:steady:)``.
     package mutating func tick(now: Instant, steady: Instant? = nil, bundleAge: Int64) {
         shard.tick(now: now, steady: steady, bundleAge: bundleAge)
     }
@@ -175,26 +176,26 @@ package struct StoredShard: ~Copyable {
 
     /// Closes the windows that `selection` has, and hands them over; how many they were.
     package mutating func close(_ selection: WindowSelection, now: Instant) -> Int {
-        defer { submit(now: now) }
+        defer { submit() }
         return shard.close(selection, now: now)
     }
 
     /// Closes everything and hands it over: the last step before the end.
     package mutating func drain(now: Instant) {
         shard.drain(now: now)
-        submit(now: now)
+        submit()
     }
 
     /// Gives the store what must become durable: at once when the rings are empty (`isQuiet`), else in blocks of some
-    /// size or age.
-    package mutating func handOver(now: Instant, isQuiet: Bool) {
-        let age = handedOver.map { now.nanoseconds &- $0.nanoseconds } ?? StoredShard.blockAge
-        let isDue = shard.pending.byteCount >= StoredShard.blockBytes || age >= StoredShard.blockAge || age < 0
-        if isDue || isQuiet { submit(now: now) }
+    /// size, or of some age by `steady`, a clock that is never set.
+    package mutating func handOver(steady: Instant, isQuiet: Bool) {
+        let age = handedOver.map { steady.nanoseconds &- $0.nanoseconds } ?? StoredShard.blockAge
+        guard isQuiet || shard.pending.byteCount >= StoredShard.blockBytes || age >= StoredShard.blockAge else { return }
+        handedOver = steady
+        submit()
     }
 
-    private mutating func submit(now: Instant) {
-        handedOver = now
+    private mutating func submit() {
         var unit = ShardUnit(shard: number)
         unit.taken = shard.taken
         shard.endEvents()

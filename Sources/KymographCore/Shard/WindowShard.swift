@@ -34,6 +34,8 @@ struct WindowShard<Archive: WindowArchive & ~Copyable>: ~Copyable {
     var replayedThrough = Instant.distantPast
     /// Receive time of the oldest Observation in the unfinished blocks.
     private var blockSince: Instant?
+    /// When the unfinished blocks of entries and of events were begun, on the clock that is never set.
+    private var begun: (entries: Instant?, events: Instant?)
 
     /// Readings taken from one ring before the others have their turn.
     private static var burst: Int { 4_096 }
@@ -58,12 +60,19 @@ struct WindowShard<Archive: WindowArchive & ~Copyable>: ~Copyable {
     }
 
     /// Takes what the rings hold, and writes what became due. Returns how many records there were; 0 means that the
-    /// rings were empty.
-    package mutating func step(now: Instant) -> Int {
+    /// rings were empty. How long a block has waited is measured by `steady`, a clock that is never set.
+    package mutating func step(now: Instant, steady: Instant? = nil) -> Int {
         var taken = 0
         for index in 0..<inputs.count { taken += take(from: index, now: now) }
         if taken > 0 { emit(now: now) }
+        noteBegun(steady ?? now)
         return taken
+    }
+
+    /// Notes when blocks were begun that have something since.
+    private mutating func noteBegun(_ steady: Instant) {
+        if blockSince != nil, begun.entries == nil { begun.entries = steady }
+        if streams.since != nil, begun.events == nil { begun.events = steady }
     }
 
     private mutating func take(from index: Int, now: Instant) -> Int {
@@ -277,6 +286,7 @@ struct WindowShard<Archive: WindowArchive & ~Copyable>: ~Copyable {
     /// Hands over the events so far: with the journal that has their readings, where there is one.
     mutating func endEvents() {
         let since = streams.since ?? .distantPast
+        begun.events = nil
         streams.finish { route, bytes in
             WindowShard.handOver(bytes, route, since, &pending, events)
         }
@@ -359,12 +369,14 @@ struct WindowShard<Archive: WindowArchive & ~Copyable>: ~Copyable {
     }
 
     /// Closes windows of quiet series, sends a block that has waited `bundleAge` nanoseconds, and reports the counts.
-    /// Silence is measured by `steady`, see ``WindowMachine/tick(now:steady:)``.
+    /// Both are measured by `steady`, see ``WindowMachine/tick(now:steady:)``.
     package mutating func tick(now: Instant, steady: Instant? = nil, bundleAge: Int64) {
+        let steady = steady ?? now
         machine.tick(now: now, steady: steady)
         emit(now: now)
-        if let since = blockSince, since.advanced(by: bundleAge) <= now { flush() }
-        if !pending.isJournaled, let since = streams.since, since.advanced(by: bundleAge) <= now { endEvents() }
+        noteBegun(steady)
+        if let begun = begun.entries, begun.advanced(by: bundleAge) <= steady { flush() }
+        if !pending.isJournaled, let begun = begun.events, begun.advanced(by: bundleAge) <= steady { endEvents() }
         report()
     }
 
@@ -540,7 +552,7 @@ struct WindowShard<Archive: WindowArchive & ~Copyable>: ~Copyable {
 
     /// Notes that all blocks have ended.
     private mutating func noteEnded() {
-        blockSince = nil
+        (blockSince, begun.entries) = (nil, nil)
         machine.archive.blocksEnded()
     }
 }

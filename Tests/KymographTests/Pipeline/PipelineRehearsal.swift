@@ -79,6 +79,10 @@ struct PipelineRehearsal: ~Copyable {
     private var lane: ReadingLane
     private var shard: InMemoryShard
     var now: Instant
+    /// By how many nanoseconds the clock of receive times is ahead of what has passed since the beginning.
+    var step: Int64 = 0
+    /// The clock that is never set.
+    private var steady: Instant { now.advanced(by: -step) }
 
     init(
         set: MappingSet, settings: WindowSettings, requiresPatient: Bool = false,
@@ -138,7 +142,7 @@ struct PipelineRehearsal: ~Copyable {
     /// Lets the shard take what the lane has.
     mutating func work() {
         lane.batchEnd()
-        while shard.step(now: now) > 0 {}
+        while shard.step(now: now, steady: steady) > 0 {}
     }
 
     /// Lets the shard send what waits for its bundle to fill; whether anything did.
@@ -146,15 +150,21 @@ struct PipelineRehearsal: ~Copyable {
 
     /// Lets the shard take what it sees before the lane's batch has ended.
     mutating func workEarly() {
-        while shard.step(now: now) > 0 {}
-        shard.tick(now: now, bundleAge: .max)
+        while shard.step(now: now, steady: steady) > 0 {}
+        shard.tick(now: now, steady: steady, bundleAge: .max)
+    }
+
+    /// Sets the clock of receive times.
+    mutating func set(by nanoseconds: Int64) {
+        now = now.advanced(by: nanoseconds)
+        step += nanoseconds
     }
 
     /// Lets time pass without readings.
     mutating func pass(nanoseconds: Int64) {
         work()
         now = now.advanced(by: nanoseconds)
-        shard.tick(now: now, bundleAge: 200_000_000)
+        shard.tick(now: now, steady: steady, bundleAge: 200_000_000)
     }
 
     /// Ends as the pipeline does; the Observations that a server would then hold.

@@ -140,7 +140,7 @@ final class ReconfiguredRun {
             try persist()
             while box.shard.step(now: now) > 0 {}
             box.shard.tick(now: now, bundleAge: 0)
-            box.shard.handOver(now: now, isQuiet: true)
+            box.shard.handOver(steady: now, isQuiet: true)
         }
         try persist()
         deliver()

@@ -9,11 +9,21 @@ import Testing
     private let scratch = Scratch()
     /// 2026-11-21T06:45:35Z
     private let clock = TestClock(Instant(seconds: 1_795_243_535))
+    /// That of ages, which counts from any moment.
+    private let steady = TestClock(Instant(seconds: 5))
+
+    /// Lets time pass, on both clocks.
+    private func pass(seconds: Int64) {
+        clock.advance(seconds: seconds)
+        steady.advance(seconds: seconds)
+    }
 
     private func sink(_ change: (inout RotationOptions) -> Void = { _ in }) throws -> RotatingFileSink {
         var options = RotationOptions()
         change(&options)
-        return try RotatingFileSink(directory: scratch.path, options: options) { [clock] in clock.now }
+        return try RotatingFileSink(
+            directory: scratch.path, options: options, clock: { [clock] in clock.now },
+            steady: { [steady] in steady.now })
     }
 
     private func write(_ text: String, to sink: RotatingFileSink) throws {
@@ -53,14 +63,14 @@ import Testing
             $0.maxIdle = 0
         }
         try write("first", to: sink)
-        clock.advance(seconds: 59)
-        try sink.tick(clock.now)
+        pass(seconds: 59)
+        try sink.tick(steady.now)
         #expect(whole.isEmpty)
-        clock.advance(seconds: 1)
-        try sink.tick(clock.now)
+        pass(seconds: 1)
+        try sink.tick(steady.now)
         #expect(whole == ["kymo-20261121T064535-000001.ndjson"])
         try write("second", to: sink)
-        clock.advance(seconds: 60)
+        pass(seconds: 60)
         try write("third", to: sink)
         try sink.close()
         #expect(whole.map { Files.text(scratch.file($0)) } == ["first\n", "second\n", "third\n"])
@@ -71,18 +81,48 @@ import Testing
     @Test func rotatesWhenIdle() throws {
         let sink = try sink { $0.maxIdle = 10_000_000_000 }
         try write("first", to: sink)
-        clock.advance(seconds: 9)
+        pass(seconds: 9)
         try write("second", to: sink)
-        clock.advance(seconds: 9)
-        try sink.tick(clock.now)
+        pass(seconds: 9)
+        try sink.tick(steady.now)
         #expect(whole.isEmpty)
-        clock.advance(seconds: 1)
-        try sink.tick(clock.now)
+        pass(seconds: 1)
+        try sink.tick(steady.now)
         #expect(whole.map { Files.text(scratch.file($0)) } == ["first\nsecond\n"])
-        clock.advance(seconds: 100)
-        try sink.tick(clock.now)
+        pass(seconds: 100)
+        try sink.tick(steady.now)
         try sink.close()
         #expect(scratch.names.count == 1)
+    }
+
+    /// A wall clock that is set neither ends a file at once nor keeps it open: catches ages that are measured by it.
+    @Test(arguments: [-86_400, 86_400] as [Int64]) func aStepOfTheWallClockIsNoAge(step: Int64) throws {
+        let sink = try sink {
+            $0.maxAge = 60_000_000_000
+            $0.maxIdle = 10_000_000_000
+        }
+        try write("first", to: sink)
+        clock.advance(seconds: step)
+        pass(seconds: 9)
+        try sink.tick(steady.now)
+        try write("second", to: sink)
+        #expect(whole.isEmpty)
+        clock.advance(seconds: -step)
+        pass(seconds: 10)
+        try sink.tick(steady.now)
+        #expect(whole.map { Files.text(scratch.file($0)) } == ["first\nsecond\n"])
+        try write("third", to: sink)
+        clock.advance(seconds: step)
+        for _ in 0..<11 {
+            pass(seconds: 5)
+            try write("and", to: sink)
+        }
+        #expect(whole.count == 1)
+        pass(seconds: 5)
+        try write("fourth", to: sink)
+        #expect(whole.count == 2)
+        try sink.close()
+        #expect(whole.last.map { Files.text(scratch.file($0)) } == "fourth\n")
     }
 
     @Test func compressesToFramesThatDecode() throws {

@@ -68,7 +68,7 @@ struct DurableRehearsal: ~Copyable {
         lane.batchEnd()
         while shard.step(now: now) > 0 {}
         shard.tick(now: now, bundleAge: 0)
-        shard.handOver(now: now, isQuiet: true)
+        shard.handOver(steady: now, isQuiet: true)
     }
 
     /// Closes and hands over everything.

@@ -87,16 +87,16 @@ final class DirectDelivery: UnitDelivery {
         // Units whose entries are written, and whether that has to be synchronised.
         var (written, isAhead) = ([ShardUnit](), false)
         var blocks = WrittenBlocks()
-        var synchronised = WallClock.now()
+        var synchronised = MonotonicClock.instant
         while !control.isForced {
             let isLast = state.withLock { $0.isFinishing }
             var units = take()
             guard write(&units, &isAhead, &blocks) else { return }
             written += units
-            let now = WallClock.now()
+            let now = MonotonicClock.instant
             if !units.isEmpty { output.tick(now) }
             let age = now.nanoseconds &- synchronised.nanoseconds
-            if !written.isEmpty, units.isEmpty || age >= DirectDelivery.interval || age < 0 {
+            if !written.isEmpty, units.isEmpty || age >= DirectDelivery.interval {
                 guard settle(written, isAhead) else { return }
                 let (since, types) = blocks.take()
                 output.noteDelivered(since)

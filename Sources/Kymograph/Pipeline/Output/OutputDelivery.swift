@@ -47,7 +47,7 @@ final class OutputDelivery: Sendable {
     private func deliver() {
         var delivered = outbox.settledThrough
         var written = WrittenBlocks()
-        var settledAt = WallClock.now()
+        var settledAt = MonotonicClock.instant
         while !control.isForced, !isEnded.load(ordering: .acquiring) {
             let isLast = isFinishing.load(ordering: .acquiring)
             let rows = outbox.rows(
@@ -57,7 +57,7 @@ final class OutputDelivery: Sendable {
                 delivered = row.number
                 guard settle(through: delivered, &written, ifDue: &settledAt) else { return }
             }
-            output.tick(WallClock.now())
+            output.tick(MonotonicClock.instant)
             if rows.isEmpty {
                 guard settle(through: delivered, &written) else { return }
                 if isLast { return }
@@ -81,7 +81,7 @@ final class OutputDelivery: Sendable {
 
     /// Notes progress, unless that was done a moment before.
     private func settle(through number: Int64, _ written: inout WrittenBlocks, ifDue last: inout Instant) -> Bool {
-        let now = WallClock.now()
+        let now = MonotonicClock.instant
         guard now.nanoseconds &- last.nanoseconds >= OutputDelivery.settleInterval else { return true }
         last = now
         return settle(through: number, &written)

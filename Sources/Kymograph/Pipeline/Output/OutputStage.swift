@@ -85,7 +85,7 @@ final class OutputStage: Sendable {
         turn.withLock { _ in attempt { () throws(SinkError) in try sink.synchronise() } }
     }
 
-    /// Gives what waits in the sink to the system. `now` lets it rotate files.
+    /// Gives what waits in the sink to the system. `now`, on a clock that is never set, lets it rotate files.
     func tick(_ now: Instant) {
         turn.withLock { _ in
             _ = attempt { () throws(SinkError) in

@@ -119,7 +119,7 @@ final class OutputStages: Sendable {
         }
     }
 
-    /// Gives what waits in the sinks to the system. `now` lets them rotate files.
+    /// Gives what waits in the sinks to the system. `now`, on a clock that is never set, lets them rotate files.
     func tick(_ now: Instant) {
         for output in present {
             if let queue = output.queue { queue.tick(now) } else { output.stage.tick(now) }

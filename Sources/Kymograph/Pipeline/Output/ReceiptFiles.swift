@@ -100,7 +100,7 @@ final class ReceiptFiles: Sendable {
                     store.queue.add { $0.hasTakenReceipts = true }
                     continue
                 }
-                try open.tick(WallClock.now())
+                try open.tick(MonotonicClock.instant)
                 // Nothing else is committed any more.
                 if isLast { return try open.close() }
                 bell.sleep(milliseconds: 1_000) { isFinishing.load(ordering: .acquiring) }

@@ -9,6 +9,7 @@ struct FileRotation: ~Copyable, Sendable {
     private struct OpenFile {
         var name: OutputName
         var descriptor: Descriptor
+        /// When it was begun, and when it got its last bundle, on the clock that is never set.
         var started: Instant
         var lastBundle: Instant
         /// Bytes that the system took.
@@ -54,12 +55,13 @@ struct FileRotation: ~Copyable, Sendable {
     /// Goes by `limits` from here on.
     mutating func follow(_ limits: RotationLimits) { options.limits = limits }
 
-    /// Takes a bundle, in another file when it is time for one.
-    mutating func write(_ bytes: ByteView, _ now: Instant) throws(SinkError) {
+    /// Takes a bundle, in another file when it is time for one: `steady` gives the ages of files, and a file that
+    /// begins is called after `civil`.
+    mutating func write(_ bytes: ByteView, steady: Instant, civil: () -> Instant) throws(SinkError) {
         try check()
-        if isDue(now, adding: bytes.count) { try finish() }
-        try openIfNeeded(now)
-        file?.lastBundle = now
+        if isDue(steady, adding: bytes.count) { try finish() }
+        if file == nil { try open(steady, civil: civil()) }
+        file?.lastBundle = steady
         guard compressor == nil, !pending.isSealed, pending.count + bytes.count >= PendingBytes.limit else {
             return try append(bytes)
         }
@@ -96,10 +98,10 @@ struct FileRotation: ~Copyable, Sendable {
         }
     }
 
-    /// Finishes the file when it is old, or has been idle.
-    mutating func tick(_ now: Instant) throws(SinkError) {
+    /// Finishes the file when it is old, or has been idle, at `steady`.
+    mutating func tick(_ steady: Instant) throws(SinkError) {
         try check()
-        if isDue(now, adding: 0) || isIdle(now) { try finish() }
+        if isDue(steady, adding: 0) || isIdle(steady) { try finish() }
     }
 
     /// Finishes the file.
@@ -116,25 +118,24 @@ struct FileRotation: ~Copyable, Sendable {
         if isClosed { throw .closed("the sink to \(directory.path)") }
     }
 
-    private func isDue(_ now: Instant, adding bytes: Int) -> Bool {
+    private func isDue(_ steady: Instant, adding bytes: Int) -> Bool {
         guard let file else { return false }
-        if file.isEnded || file.isCompressed || now >= file.started.advanced(by: options.maxAge) { return true }
+        if file.isEnded || file.isCompressed || steady >= file.started.advanced(by: options.maxAge) { return true }
         // How small a bundle gets is known only after compressing it: such a file may exceed the size by one bundle.
         let size = file.written + pending.count
         return compressor == nil ? bytes > 0 && size + bytes > options.maxBytes : size >= options.maxBytes
     }
 
-    private func isIdle(_ now: Instant) -> Bool {
+    private func isIdle(_ steady: Instant) -> Bool {
         guard let file, options.maxIdle > 0 else { return false }
-        return now >= file.lastBundle.advanced(by: options.maxIdle)
+        return steady >= file.lastBundle.advanced(by: options.maxIdle)
     }
 
-    private mutating func openIfNeeded(_ now: Instant) throws(SinkError) {
-        guard file == nil else { return }
+    private mutating func open(_ steady: Instant, civil: Instant) throws(SinkError) {
         let suffix =
             ".\(options.fileExtension)\(compressor == nil ? "" : ".zst")"
             + (options.seal == nil ? "" : OutputName.sealedSuffix)
-        var wanted = OutputName(start: now, sequence: sequence, suffix: suffix)
+        var wanted = OutputName(start: civil, sequence: sequence, suffix: suffix)
         if let last { wanted.follow(last) }
         let (name, descriptor) = try directory.create(wanted)
         (sequence, last) = (name.sequence + 1, name)
@@ -144,7 +145,7 @@ struct FileRotation: ~Copyable, Sendable {
                     try ChunkSealer(seal, .ends)
                 })
         }
-        file = OpenFile(name: name, descriptor: descriptor, started: now, lastBundle: now)
+        file = OpenFile(name: name, descriptor: descriptor, started: steady, lastBundle: steady)
     }
 
     private mutating func append(_ bytes: ByteView) throws(SinkError) {

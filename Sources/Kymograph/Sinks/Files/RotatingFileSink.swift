@@ -44,23 +44,26 @@ package struct RotationOptions: Hashable, Sendable {
 /// exists is replaced or removed. One sink owns a directory at a time.
 package final class RotatingFileSink: BundleSink {
     private let state: Mutex<FileRotation>
-    private let clock: @Sendable () -> Instant
+    private let (clock, steady): (@Sendable () -> Instant, @Sendable () -> Instant)
     /// What was done at the start with files that a crash had left unfinished.
     package let recovered: [RecoveredFile]
 
     /// Creates `directory` (not its parents) if need be, locks it, and finishes what a crash left in it.
     ///
-    /// - Parameter clock: gives the start and age of files.
+    /// - Parameters:
+    ///   - clock: gives the times in the names of files.
+    ///   - steady: gives the ages of files: a clock that is never set.
     /// - Throws: ``SinkError`` when the directory cannot be used, or another sink uses it.
     package init(
         directory: String, options: RotationOptions = RotationOptions(),
-        clock: @escaping @Sendable () -> Instant = WallClock.now
+        clock: @escaping @Sendable () -> Instant = WallClock.now,
+        steady: @escaping @Sendable () -> Instant = { MonotonicClock.instant }
     ) throws(SinkError) {
         let opened = try OutputDirectory(
             directory, isGroupReadable: options.isGroupReadable, seal: options.seal)
         recovered = try opened.recover()
         state = Mutex(FileRotation(directory: opened, options: options))
-        self.clock = clock
+        (self.clock, self.steady) = (clock, steady)
     }
 
     /// Ends files by `limits` from here on, the present one, too.
@@ -73,8 +76,8 @@ package final class RotatingFileSink: BundleSink {
     ///
     /// - Throws: ``SinkError`` when the bundle was not taken: the sink is closed, or a file cannot be written.
     package func write(_ bytes: ByteView) throws(SinkError) {
-        let now = clock()
-        try state.withLock { (state) throws(SinkError) in try state.write(bytes, now) }
+        let now = steady()
+        try state.withLock { (state) throws(SinkError) in try state.write(bytes, steady: now, civil: clock) }
     }
 
     /// Gives what was taken to the system, under the name with `.open`. Costs compression when called often.
@@ -91,7 +94,7 @@ package final class RotatingFileSink: BundleSink {
         try state.withLock { (state) throws(SinkError) in try state.synchronise() }
     }
 
-    /// Finishes the present file when it is old, or has been idle, at `now`.
+    /// Finishes the present file when it is old, or has been idle, at `now` by the clock that is never set.
     ///
     /// - Throws: ``SinkError`` when the file cannot be finished; may be called again.
     package func tick(_ now: Instant) throws(SinkError) {
