@@ -119,7 +119,7 @@ package struct StoredShard: ~Copyable {
             guard !record.supersedes else { break }
             replayRejected += 1
             shard.rejectSuperseded(series: series, by: place)
-        case .accepted where reading.mark & ReadingMark.returned != 0 && !shard.streams.isEmpty:
+        case .accepted where reading.mark & ReadingMark.returned != 0 && !shard.output.streams.isEmpty:
             // No run has made an event of it; those of others left with the journal.
             shard.send(reading, record.payload, series: series)
         case .accepted, .duplicate: break
@@ -190,7 +190,8 @@ package struct StoredShard: ~Copyable {
     /// size, or of some age by `steady`, a clock that is never set.
     package mutating func handOver(steady: Instant, isQuiet: Bool) {
         let age = handedOver.map { steady.nanoseconds &- $0.nanoseconds } ?? StoredShard.blockAge
-        guard isQuiet || shard.pending.byteCount >= StoredShard.blockBytes || age >= StoredShard.blockAge else { return }
+        let isLarge = shard.pending.byteCount >= StoredShard.blockBytes
+        guard isQuiet || isLarge || age >= StoredShard.blockAge else { return }
         handedOver = steady
         submit()
     }
@@ -202,7 +203,7 @@ package struct StoredShard: ~Copyable {
         shard.pending.move(into: &unit)
         if !unit.blocks.isEmpty { shard.events.handedOver(unit.blocks) }
         unit.retractions = shard.machine.retractions.takeChanges()
-        let isBlockOpen = shard.entries.isOpen
+        let isBlockOpen = shard.output.isOpen
         shard.machine.archive.moveReady(into: &unit, isBlockOpen: isBlockOpen)
         unit.journal = shard.takeJournal()
         // What is needed becomes durable later than the blocks that begin meanwhile, and must not end before them.

@@ -4,12 +4,10 @@
 struct WindowShard<Archive: WindowArchive & ~Copyable>: ~Copyable {
     var inputs: OwnedList<ShardInput>
     var machine: WindowMachine<Archive>
-    private(set) var entries: RoutedEntries
+    private(set) var output: ShardOutput
     var tally = ShardTally()
     /// Readings that were accepted as of the last report.
     private(set) var accepted = 0
-    /// Gives the rules for resources; nil without any.
-    private var rules: (@Sendable () -> EntryRules)?
     /// Gives the present limits; nil when they stay.
     private var limits: (@Sendable () -> WindowLimits)?
     /// What waits to be handed over to the store, where there is one.
@@ -20,11 +18,7 @@ struct WindowShard<Archive: WindowArchive & ~Copyable>: ~Copyable {
     private let mappings: MappingExchange?
     /// The newest set that a lane uses, and the generation that it has; what is due is written by its templates.
     private var newest: (set: MappingSet?, generation: Int)
-    /// The set whose templates entries are written by now.
-    private var writing: MappingSet?
     private let routings: RoutingExchange?
-    /// The events of readings for sinks that get those; empty without such a sink.
-    var streams: EventStreams
     /// Whether each reading is looked at as a whole: it goes into a journal, or becomes an event.
     private let takesWhole: Bool
     /// Identities of series that were refused, for the dead letters of their readings.
@@ -32,10 +26,6 @@ struct WindowShard<Archive: WindowArchive & ~Copyable>: ~Copyable {
     /// Receive time of the latest reading that was taken from the journal of an earlier run. What this run receives is
     /// later.
     var replayedThrough = Instant.distantPast
-    /// Receive time of the oldest Observation in the unfinished blocks.
-    private var blockSince: Instant?
-    /// When the unfinished blocks of entries and of events were begun, on the clock that is never set.
-    private var begun: (entries: Instant?, events: Instant?)
 
     /// Readings taken from one ring before the others have their turn.
     private static var burst: Int { 4_096 }
@@ -49,12 +39,10 @@ struct WindowShard<Archive: WindowArchive & ~Copyable>: ~Copyable {
     ) {
         pending = PendingUnit(store)
         takesWhole = store != nil || !streams.isEmpty
-        self.streams = streams
         inputs = OwnedList(count: rings.count) { ShardInput(rings[$0], mappings?.first) }
         self.machine = machine
         newest = (mappings?.first, 0)
-        writing = mappings?.first
-        self.entries = entries
+        output = ShardOutput(entries, streams, by: mappings?.first, events: events)
         self.events = events
         (self.mappings, self.routings) = (mappings, routings)
     }
@@ -65,14 +53,8 @@ struct WindowShard<Archive: WindowArchive & ~Copyable>: ~Copyable {
         var taken = 0
         for index in 0..<inputs.count { taken += take(from: index, now: now) }
         if taken > 0 { emit(now: now) }
-        noteBegun(steady ?? now)
+        output.noteBegun(steady ?? now)
         return taken
-    }
-
-    /// Notes when blocks were begun that have something since.
-    private mutating func noteBegun(_ steady: Instant) {
-        if blockSince != nil, begun.entries == nil { begun.entries = steady }
-        if streams.since != nil, begun.events == nil { begun.events = steady }
     }
 
     private mutating func take(from index: Int, now: Instant) -> Int {
@@ -138,7 +120,7 @@ struct WindowShard<Archive: WindowArchive & ~Copyable>: ~Copyable {
             let routing = routings?.routing(at: generation, after: newest.generation)
             newest = (set, generation)
             if let routing { follow(routing, set) }
-            streams.adopt(set.types, set.fhirTemplates)
+            output.adopt(set)
             machine.adopt(types: set.types)
             if let limits { takeOver(limits()) }
             // With the sources that came with it.
@@ -153,17 +135,15 @@ struct WindowShard<Archive: WindowArchive & ~Copyable>: ~Copyable {
 
     /// Decides by the rules that `rules` gives what sinks get. `set` is that of the start.
     mutating func follow(_ set: MappingSet, rules: @escaping @Sendable () -> EntryRules) {
-        if writing == nil { writing = set }
-        self.rules = rules
+        output.follow(set, rules: rules)
         adoptRules()
     }
 
     /// Asks for the rules again: what waits was decided by former ones.
     mutating func adoptRules() {
-        guard let rules, let writing else { return }
+        guard output.hasRules else { return }
         flush()
-        reportRules()
-        entries.adopt(rules(), types: writing.types, templates: writing.fhirTemplates)
+        output.adoptRules()
     }
 
     /// Hands over what was made for the sinks that there were, and gives to those of `routing` from here on.
@@ -171,16 +151,7 @@ struct WindowShard<Archive: WindowArchive & ~Copyable>: ~Copyable {
         assert(pending.isJournaled, "without a journal readings that become no events are not looked at")
         flush()
         endEvents()
-        entries.follow(routing.router(writing ?? set), everyone: routing.everyone)
-        streams = EventStreams(routing.eventSinks(set))
-    }
-
-    /// Writes by the templates of `set` from here on.
-    private mutating func write(by set: MappingSet?) {
-        guard let set, set !== writing else { return }
-        if entries.isRouted { flush() }
-        entries.adopt(types: set.types, templates: set.fhirTemplates)
-        writing = set
+        output.follow(routing, set)
     }
 
     @inline(__always)
@@ -243,7 +214,7 @@ struct WindowShard<Archive: WindowArchive & ~Copyable>: ~Copyable {
         switch machine.add(series: series, record, payload: payload) {
         case .accepted:
             tally.accepted += 1
-            if !streams.isEmpty { send(record, payload, series: series) }
+            if !output.streams.isEmpty { send(record, payload, series: series) }
         case .duplicate:
             tally.duplicate += 1
             inputs[input].outcomes.duplicate += 1
@@ -261,7 +232,7 @@ struct WindowShard<Archive: WindowArchive & ~Copyable>: ~Copyable {
     /// Makes an event of a reading that was accepted.
     @inline(never)
     mutating func send(_ record: Measurement, _ payload: ByteView, series: Int) {
-        guard streams.append(record, payload, series: series, machine.identity(of: series)) else { return }
+        guard output.append(record, payload, series: series, machine.identity(of: series)) else { return }
         endEvents()
     }
 
@@ -269,9 +240,9 @@ struct WindowShard<Archive: WindowArchive & ~Copyable>: ~Copyable {
     /// merge, that is the one that was received first, whichever came first. Sinks that got the other one for a tag get
     /// it, too.
     mutating func sendReplacing(_ record: Measurement, _ payload: ByteView, series: Int) {
-        guard !streams.isEmpty, !isSuperseded(record, payload) else { return }
+        guard !output.streams.isEmpty, !isSuperseded(record, payload) else { return }
         let isFull = machine.superseded.payload.withByteView {
-            streams.append(
+            output.append(
                 record, payload, series: series, machine.identity(of: series), formerTags: ReadingTags.list(in: $0))
         }
         if isFull { endEvents() }
@@ -284,13 +255,7 @@ struct WindowShard<Archive: WindowArchive & ~Copyable>: ~Copyable {
     }
 
     /// Hands over the events so far: with the journal that has their readings, where there is one.
-    mutating func endEvents() {
-        let since = streams.since ?? .distantPast
-        begun.events = nil
-        streams.finish { route, bytes in
-            WindowShard.handOver(bytes, route, since, &pending, events)
-        }
-    }
+    mutating func endEvents() { output.endEvents(&pending) }
 
     /// Takes note of a reading that has taken the place of another, which is rejected now: as many are accepted as
     /// before. The journal says so, and when it is replayed, that is not done again.
@@ -374,17 +339,18 @@ struct WindowShard<Archive: WindowArchive & ~Copyable>: ~Copyable {
         let steady = steady ?? now
         machine.tick(now: now, steady: steady)
         emit(now: now)
-        noteBegun(steady)
-        if let begun = begun.entries, begun.advanced(by: bundleAge) <= steady { flush() }
-        if !pending.isJournaled, let begun = begun.events, begun.advanced(by: bundleAge) <= steady { endEvents() }
+        output.noteBegun(steady)
+        let overdue = output.overdue(bundleAge, at: steady)
+        if overdue.entries { flush() }
+        if !pending.isJournaled, overdue.events { endEvents() }
         report()
     }
 
     /// Sends what waits for its block to fill; whether anything does.
     mutating func sendWaiting() -> Bool {
-        let hasEvents = streams.since != nil
+        let hasEvents = output.hasEvents
         if hasEvents { endEvents() }
-        guard blockSince != nil else { return hasEvents }
+        guard output.hasEntries else { return hasEvents }
         flush()
         return true
     }
@@ -419,17 +385,11 @@ struct WindowShard<Archive: WindowArchive & ~Copyable>: ~Copyable {
     package var introductions: Introductions { machine.introductions }
 
     private mutating func report() {
-        reportRules()
+        output.report()
         (tally.closings, tally.lateReadings) = machine.takeCounts()
         events.counted(tally)
         accepted += tally.accepted
         tally = ShardTally()
-    }
-
-    /// Reports what rules have decided.
-    private mutating func reportRules() {
-        let ruled = entries.takeRuleCounts()
-        if !ruled.isEmpty { events.ruled(ruled) }
     }
 
     // MARK: Emission
@@ -442,7 +402,8 @@ struct WindowShard<Archive: WindowArchive & ~Copyable>: ~Copyable {
         if pending.journal.count > 0 { machine.archive.journalReached(pending.journal.place) }
         let typeCount = set?.types.count ?? .max
         while let emission = machine.nextEmission() {
-            write(by: machine.type(of: emission.series) < typeCount ? set : newest.set)
+            let templates = machine.type(of: emission.series) < typeCount ? set : newest.set
+            if output.write(by: templates, &pending) { machine.archive.blocksEnded() }
             let isVetoed = write(emission, now: now)
             machine.settle(emission, isVetoed: isVetoed)
         }
@@ -452,13 +413,8 @@ struct WindowShard<Archive: WindowArchive & ~Copyable>: ~Copyable {
     private mutating func write(_ emission: Emission, now: Instant) -> Bool {
         // Borrowed once: nothing of it changes before the emission is settled.
         let content = machine.content(of: emission)
-        let since = blockSince ?? now
-        var hasEnded = false
-        let outcome = entries.add(content, series: emission.series) { route, bytes in
-            WindowShard.handOver(bytes, route, since, &pending, events)
-            hasEnded = true
-        }
-        if hasEnded { noteEnded() }
+        let (outcome, hasEnded) = output.add(content, series: emission.series, now: now, &pending)
+        if hasEnded { machine.archive.blocksEnded() }
         switch outcome {
         case .nowhere: pass(emission)
         case .vetoed:
@@ -469,7 +425,6 @@ struct WindowShard<Archive: WindowArchive & ~Copyable>: ~Copyable {
             machine.leaves(emission, by: route)
             note(addition)
             count(emission)
-            if blockSince == nil { blockSince = now }
         }
         return false
     }
@@ -530,29 +485,9 @@ struct WindowShard<Archive: WindowArchive & ~Copyable>: ~Copyable {
         }
     }
 
+    /// Ends all blocks of Observations.
     private mutating func flush() {
-        let since = blockSince ?? .distantPast
-        entries.finish { route, bytes in
-            WindowShard.handOver(bytes, route, since, &pending, events)
-        }
-        noteEnded()
-    }
-
-    /// Gives a block to who takes it: with the journal, where there is one.
-    private static func handOver(
-        _ block: ByteView, _ route: BundleRoute, _ since: Instant, _ pending: inout PendingUnit,
-        _ events: any ShardEvents
-    ) {
-        if pending.isJournaled {
-            pending.append(ShardUnit.Block(route: route, bytes: block.array, since: since))
-        } else {
-            events.block(block, for: route, since: since)
-        }
-    }
-
-    /// Notes that all blocks have ended.
-    private mutating func noteEnded() {
-        (blockSince, begun.entries) = (nil, nil)
+        output.flush(&pending)
         machine.archive.blocksEnded()
     }
 }
