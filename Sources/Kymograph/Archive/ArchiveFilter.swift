@@ -26,7 +26,10 @@ package struct ArchiveFilter: Sendable {
     package init() {}
 
     /// SQL that follows WHERE for `window` joined with `series`, and its arguments. `types` are those of the store.
-    func condition(types: [MeasurementType]) -> (sql: String, arguments: StatementArguments) {
+    /// With `understood`, windows are left out whose type has a form that this version does not know.
+    func condition(
+        types: [MeasurementType], understood: Bool = false
+    ) -> (sql: String, arguments: StatementArguments) {
         var parts = ["true"]
         var arguments = StatementArguments()
         func demand(_ sql: String, _ value: (any DatabaseValueConvertible)?) {
@@ -34,8 +37,8 @@ package struct ArchiveFilter: Sendable {
             parts.append(sql)
             arguments += [value]
         }
-        if typeNames != nil {
-            let numbers = types.indices.filter { isWanted(types[$0]) }.map(String.init)
+        if typeNames != nil || understood && types.contains(where: \.isUnknown) {
+            let numbers = types.indices.filter { isWanted(types[$0]) && !types[$0].isUnknown }.map(String.init)
             parts.append("series.type IN (\(numbers.joined(separator: ", ")))")
         }
         for (sql, values) in [

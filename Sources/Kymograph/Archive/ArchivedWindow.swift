@@ -144,8 +144,8 @@ extension StoreReader {
     private static func windows(
         _ db: Database, _ filter: ArchiveFilter, except open: OpenSelection, after cursor: ArchiveCursor?, limit: Int
     ) throws -> [ArchivedWindow] {
-        let types = try StoredTypes.read(db).compactMap(\.type)
-        var (condition, arguments) = filter.condition(types: types)
+        let types = try StoredTypes.types(db)
+        var (condition, arguments) = filter.condition(types: types, understood: true)
         if let cursor {
             condition += " AND (window.start, window.series) < (?, ?)"
             arguments += [cursor.start, cursor.series]
@@ -204,7 +204,7 @@ extension StoreReader {
             let tagged = try windows(db, filter, except: open, after: nil, limit: .max)
             return (tagged.count, tagged.reduce(0) { $0 + $1.readings })
         }
-        let (condition, arguments) = filter.condition(types: try StoredTypes.read(db).compactMap(\.type))
+        let (condition, arguments) = filter.condition(types: try StoredTypes.types(db), understood: true)
         let from = "FROM window JOIN series ON series.number = window.series WHERE \(condition)"
         guard open.isAsked else {
             let row = try Row.fetchOne(

@@ -45,7 +45,7 @@ package struct OpenSelection: Sendable {
     /// Reads them, unless that was done before or they are not asked for.
     mutating func read(_ filter: ArchiveFilter, _ db: Database) throws {
         guard isAsked, !isRead else { return }
-        let types = try StoredTypes.read(db).compactMap(\.type)
+        let types = try StoredTypes.types(db)
         let archive = try SnapshotArchive(db)
         try readJournal(types, archive, of: try StoredSeries.numbers(ofDevicesIn: filter, types, db), db)
         if let failure = archive.failure { throw failure }

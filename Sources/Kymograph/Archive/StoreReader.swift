@@ -103,11 +103,12 @@ package struct StoreReader: Sendable {
         return StoreSeal.mismatch(database, reason, directory)
     }
 
-    /// The types of the stored readings, by number.
+    /// The types of the stored readings, by number. One whose form this version does not know is called
+    /// `type 7 (unknown form)`, after its number, and has no values.
     ///
     /// - Throws: ``PipelineError`` when the database cannot be read.
     package func types() throws(PipelineError) -> [MeasurementType] {
-        try read { try StoredTypes.read($0) }.compactMap(\.type)
+        try read { try StoredTypes.types($0) }
     }
 
     /// What has decided on readings in any run of this store.

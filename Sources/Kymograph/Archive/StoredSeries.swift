@@ -61,7 +61,7 @@ struct StoredSeries {
     /// Nil when the type is not known any more.
     private init?(_ row: Row, _ types: [MeasurementType]) {
         identity = [UInt8](row[1] as Data).withByteView { SeriesKey.identity($0) }
-        guard types.indices.contains(identity.type) else { return nil }
+        guard types.indices.contains(identity.type), !types[identity.type].isUnknown else { return nil }
         (number, grouping) = (row[0], types[identity.type].grouping)
     }
 }

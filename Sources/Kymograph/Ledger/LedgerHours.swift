@@ -97,7 +97,7 @@ extension StoreReader {
     ) throws(PipelineError) -> LedgerHours {
         let mark = StoreMark.read(in: directory)
         return try read { db in
-            let types = try StoredTypes.read(db).compactMap(\.type)
+            let types = try StoredTypes.types(db)
             let series = try StoredSeries.read(device: device, patient: patient, types: types, db)
             let first = LedgerOutcome.hour(of: from)
             let last = max(first, LedgerOutcome.hour(of: to.advanced(by: -1)))

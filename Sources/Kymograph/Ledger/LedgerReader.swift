@@ -61,7 +61,7 @@ struct LedgerReader {
     init(_ db: Database, _ filter: ArchiveFilter, mark: StoreCounts?, of hours: [StoredSeries]? = nil) throws {
         self.filter = filter
         isBrief = hours != nil
-        types = try StoredTypes.read(db).compactMap(\.type)
+        types = try StoredTypes.types(db)
         open = try OpenReadings(db, types: types, of: hours.map { Set($0.map(\.number)) })
         lacking = try LackingResources(db)
         sequenceSlots = types.map(\.sequenceSlot)

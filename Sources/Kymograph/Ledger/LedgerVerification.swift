@@ -76,7 +76,7 @@ package struct LedgerVerification: Sendable {
 
     /// The balance: what was received, against what windows, journal and rejections hold.
     mutating func checkBalance(_ db: Database, _ mark: StoreCounts?, isRunning: Bool) throws {
-        let open = try OpenReadings(db, types: try StoredTypes.read(db).compactMap(\.type))
+        let open = try OpenReadings(db, types: try StoredTypes.types(db))
         for block in open.wrongBlocks { differences.append("block \(block) of the journal is not what it says") }
         let totals = try LedgerTotals(db, open: open, mark: mark)
         let balance = totals.balance

@@ -51,7 +51,7 @@ struct SourceReportReader {
     private let types: [MeasurementType]
 
     init(_ db: Database) throws {
-        types = try StoredTypes.read(db).compactMap(\.type)
+        types = try StoredTypes.types(db)
         for row in try Row.fetchAll(db, sql: "SELECT number, name FROM source") {
             names[row[0]] = row[1]
             sources[row[0]] = SourceReport.Source(name: row[1])

@@ -57,7 +57,7 @@ struct LedgerTotals {
 
     /// Reads the journal of `db`, too.
     init(_ db: Database) throws {
-        try self.init(db, open: OpenReadings(db, types: StoredTypes.read(db).compactMap(\.type)))
+        try self.init(db, open: OpenReadings(db, types: StoredTypes.types(db)))
     }
 
     /// Says what is lost: no count is below zero, whatever is damaged.

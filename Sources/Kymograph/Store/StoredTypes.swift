@@ -70,7 +70,7 @@ struct StoredType: Codable, Equatable, Sendable {
         case "instance": grouping = .instance
         case "correlation": grouping = .correlation
         default:
-            guard let nanoseconds = Int64(self.grouping), nanoseconds > 0 else { return nil }
+            guard let nanoseconds = Int64(self.grouping), nanoseconds > 0, nanoseconds < .max else { return nil }
             grouping = .tumbling(nanoseconds: nanoseconds)
         }
         var type = MeasurementType(
@@ -80,6 +80,19 @@ struct StoredType: Codable, Equatable, Sendable {
         type.sameInstant = sameInstant.flatMap(SameInstant.init(rawValue:)) ?? .merge
         return type
     }
+}
+
+extension MeasurementType {
+    /// No mapping has it: ``unknown(_:)`` is no type that readings are written by.
+    private static let unknownGrouping = Grouping.tumbling(nanoseconds: .max)
+
+    /// Stands for the type `number` of a store in a form that this version does not know.
+    static func unknown(_ number: Int) -> MeasurementType {
+        MeasurementType(name: "type \(number) (unknown form)", valueNames: [], grouping: unknownGrouping, isNumeric: [])
+    }
+
+    /// Whether it stands for a type whose form is not known: what its readings mean is not known either.
+    var isUnknown: Bool { grouping == Self.unknownGrouping }
 }
 
 extension ValueMeaning {
@@ -98,17 +111,44 @@ struct StoredTypes {
     private var adopted: MappingSet?
 
     /// Reads the types of earlier runs, in the order of their numbers.
-    static func read(_ db: Database) throws -> [StoredType] {
+    private static func read(_ db: Database) throws -> [StoredType] {
         try String.fetchAll(db, sql: "SELECT form FROM type ORDER BY number").map { form in
             try JSONDecoder().decode(StoredType.self, from: Data(form.utf8))
         }
     }
 
-    /// Reads what a mapping set must continue.
+    /// What the store has of each type, at its number: nil where that is nothing that this version understands.
+    static func forms(_ db: Database) throws -> [StoredType?] {
+        var forms: [StoredType?] = []
+        for row in try Row.fetchAll(db, sql: "SELECT number, form FROM type WHERE number >= 0 ORDER BY number") {
+            let (number, form) = (row[0] as Int, row[1] as String)
+            // Numbers are given without gaps: one far behind the others is damage.
+            guard number < forms.count + mostMissing else { break }
+            while forms.count < number { forms.append(nil) }
+            let type = try? JSONDecoder().decode(StoredType.self, from: Data(form.utf8))
+            forms.append(type?.type == nil ? nil : type)
+        }
+        return forms
+    }
+
+    /// Types that may be missing between two others.
+    private static let mostMissing = 10_000
+
+    /// The types, each at its number: where the form is not known, one that stands for it
+    /// (``MeasurementType/isUnknown``), so that the others keep theirs.
+    static func types(_ db: Database) throws -> [MeasurementType] {
+        try forms(db).enumerated().map { $1?.type ?? .unknown($0) }
+    }
+
+    /// Reads what a mapping set must continue: each type has its number there, too.
     static func formerTypes(_ db: Database) throws -> [FormerType] {
-        try read(db).enumerated().compactMap { number, type in
+        try forms(db).enumerated().map { number, form in
             let sql = "SELECT EXISTS (SELECT 1 FROM series WHERE type = ?)"
-            return type.former(hasReadings: try Bool.fetchOne(db, sql: sql, arguments: [number]) ?? false)
+            let hasReadings = try Bool.fetchOne(db, sql: sql, arguments: [number]) ?? false
+            if let former = form?.former(hasReadings: hasReadings) { return former }
+            // Whoever has readings had a template: that no template writes them is said then.
+            let history = TypeHistory(hasTemplate: hasReadings, meaning: TypeMeaning())
+            return FormerType(type: .unknown(number), history: history, hasReadings: hasReadings)
         }
     }
 

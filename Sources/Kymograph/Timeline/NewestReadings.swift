@@ -88,14 +88,11 @@ extension StoreReader {
         numbers: [Int]
     ) throws(PipelineError) -> [(series: StoredSeries, type: String, unit: String?)] {
         try read { db in
-            let forms = try StoredTypes.read(db)
-            let types = forms.compactMap(\.type)
-            // With a type that this version does not know, numbers would have the unit of another one.
-            let hasUnits = types.count == forms.count
+            let (forms, types) = (try StoredTypes.forms(db), try StoredTypes.types(db))
             return try numbers.compactMap { number -> (series: StoredSeries, type: String, unit: String?)? in
                 guard let series = try StoredSeries.read(number: number, types: types, db) else { return nil }
                 let (type, form) = (types[series.identity.type], forms[series.identity.type])
-                return (series, type.name, hasUnits ? form.unit(of: type.valueNames.first) : nil)
+                return (series, type.name, form?.unit(of: type.valueNames.first))
             }
         }
     }

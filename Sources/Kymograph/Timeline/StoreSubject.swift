@@ -39,7 +39,7 @@ extension StoreReader {
     /// - Throws: ``PipelineError`` when the database cannot be read.
     package func subject(ofSeries number: Int, withLatest: Bool = false) throws(PipelineError) -> StoreSubject? {
         try read { db in
-            let types = try StoredTypes.read(db).compactMap(\.type)
+            let types = try StoredTypes.types(db)
             guard let one = try StoredSeries.read(number: number, types: types, db) else { return nil }
             let all = try StoredSeries.read(device: one.device, patient: one.patient, types: types, db).filter {
                 $0.patient == one.patient
@@ -68,7 +68,7 @@ extension StoreReader {
     private static func subjects(
         _ db: Database, _ condition: String, _ arguments: StatementArguments, limit: Int
     ) throws -> [StoreSubject] {
-        let types = try StoredTypes.read(db).compactMap(\.type)
+        let types = try StoredTypes.types(db)
         let rows = try Row.fetchAll(
             db,
             sql: """

@@ -27,7 +27,7 @@ struct TimelineBatch {
     private let series: [IdentifierText: [StoredSeries]]
 
     fileprivate init(_ db: Database, _ devices: Set<IdentifierText>) throws {
-        let types = try StoredTypes.read(db).compactMap(\.type)
+        let types = try StoredTypes.types(db)
         let all = try StoredSeries.read(devices: devices, subjects: nil, types: types, db)
         self.db = db
         series = Dictionary(grouping: all, by: \.device)

@@ -65,7 +65,7 @@ struct TimelineReader {
 
     private init(_ db: Database, _ query: TimelineQuery, _ known: OpenReadings?) throws {
         self.query = query
-        types = try StoredTypes.read(db).compactMap(\.type)
+        types = try StoredTypes.types(db)
         let grid = BucketGrid(bucket: query.bucket, zone: query.zone)
         let from = query.from.nanoseconds.flooredQuotient(by: Self.second)
         let to = (query.to.nanoseconds - 1).flooredQuotient(by: Self.second) + 1

@@ -80,7 +80,7 @@ extension StoreReader {
         series: Int, from: Instant, to: Instant, limit: Int
     ) throws(PipelineError) -> [TimelineWindow] {
         try read { db in
-            let types = try StoredTypes.read(db).compactMap(\.type)
+            let types = try StoredTypes.types(db)
             guard let one = try StoredSeries.read(number: series, types: types, db) else { return [] }
             var windows: [TimelineWindow] = []
             try SeriesWindows([one]).forEach(
@@ -107,11 +107,12 @@ extension StoreReader {
                     SELECT \(ArchivedWindow.columns) FROM window JOIN series ON series.number = window.series
                     WHERE window.start = ? AND window.series = ?
                     """, arguments: [cursor.start, cursor.series])
-            let types = try StoredTypes.read(db).compactMap(\.type)
+            let types = try StoredTypes.types(db)
             guard let row else { return nil }
             let window = ArchivedWindow(row)
             guard types.indices.contains(window.series.type) else { return nil }
             let type = types[window.series.type]
+            guard !type.isUnknown else { return nil }
             var detail = TimelineWindowDetail(window: TimelineWindow(row, type.grouping))
             detail.takeReadings(of: window, type, limit: limit, naming: naming)
             if let set, set.types.indices.contains(window.series.type), set.fhirTemplates[window.series.type] != nil {

@@ -30,7 +30,7 @@ import Testing
 
     private func balance(_ store: Store) throws -> LedgerBalance {
         try store.pool.read { db in
-            let open = try OpenReadings(db, types: try StoredTypes.read(db).compactMap(\.type))
+            let open = try OpenReadings(db, types: try StoredTypes.types(db))
             return try LedgerTotals(db, open: open).balance
         }
     }

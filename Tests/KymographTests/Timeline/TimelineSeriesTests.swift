@@ -131,7 +131,7 @@ import TrialSupport
         let reader = try StoreReader(directory: scratch.path)
         let (from, to) = (start * 1_000_000_000, (start + 7_200) * 1_000_000_000)
         try reader.read { db in
-            let types = try StoredTypes.read(db).compactMap(\.type)
+            let types = try StoredTypes.types(db)
             let series = try StoredSeries.read(device: "watch-1", patient: nil, types: types, db)
             let windows = SeriesWindows(series)
             for query in try windows.queries(from: from, to: to, db) {
