@@ -26,7 +26,7 @@ import time
 import urllib.parse
 from typing import NamedTuple
 
-from console_testing import Instance, reading, wait_until
+from console_testing import Instance, numbers_of, reading, wait_until
 from promised import failed, report
 
 ROUNDS, CHUNK, WEEK = 5, 1 << 20, 604_800
@@ -104,7 +104,7 @@ class Viewer:
             slices += answer["slices"]
             self.after = slices[-1]["id"] if slices else self.after
             more = answer.get("isMore", False)
-        unknown = {one[0] for part in slices for one in part["readings"]} - self.named
+        unknown = {number for part in slices for number in numbers_of(part["series"])} - self.named
         # A page shows so many.
         unknown = sorted(unknown)[:max(0, MOST_SERIES - len(self.named))]
         if unknown:

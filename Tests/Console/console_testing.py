@@ -1,6 +1,7 @@
 """What the tests of the console share: an instance with the console, and a real browser that only reaches 127.0.0.1."""
 
 import atexit
+import itertools
 import json
 import os
 import pathlib
@@ -47,6 +48,50 @@ def now(offset=0):
 def reading(device="watch-1", value=72, offset=0, **more):
     return json.dumps({"deviceId": device, "type": "heartRate", "timestamp": now(offset), "value": value,
                        "unit": "/min", **more})
+
+
+def runs(numbers):
+    """Numbers as the page Live gets them: how many are passed over, how many follow one another, and so on."""
+    lengths, following = [], None
+    for number in numbers:
+        if number == following:
+            lengths[-1] += 1
+        else:
+            lengths += [number - (following or 0), 1]
+        following = number + 1
+    return lengths
+
+
+def numbers_of(lengths):
+    """The numbers of these runs."""
+    numbers, number = [], 0
+    for skipped, length in zip(lengths[::2], lengths[1::2]):
+        numbers += range(number + skipped, number + skipped + length)
+        number += skipped + length
+    return numbers
+
+
+def wall_second(identifier, moment, readings, **others):
+    """What the page Live gets of a second in which these came: number, milliseconds since 1970, value."""
+    moments = [moment * 1000, *[at for _, at, _ in readings]]
+    return {"id": identifier, "time": moment, "series": runs(number for number, _, _ in readings),
+            "times": [at - former for former, at in zip(moments, moments[1:])], "values": [value for _, _, value in readings],
+            **others}
+
+
+def readings_of(second):
+    """The readings of a second: number, milliseconds since 1970, value."""
+    return list(zip(numbers_of(second["series"]), list(itertools.accumulate(second["times"], initial=second["time"] * 1000))[1:],
+                    second["values"], strict=True))
+
+
+def wall_names(series):
+    """What the page Live gets of these series: number, and a dictionary of type, device and unit."""
+    kinds = {}
+    for number, named in series:
+        kinds.setdefault((named["type"], named.get("unit")), []).append((number, named["device"]))
+    return {"kinds": [{"type": kind, "series": runs(number for number, _ in some), "devices": [device for _, device in some]}
+                      | ({} if unit is None else {"unit": unit}) for (kind, unit), some in kinds.items()]}
 
 
 def free_port(kind):

@@ -1,11 +1,13 @@
 """What each series sends, as it comes, in a real browser."""
 
+import json
 import re
 import threading
 import time
 import unittest
 
-from console_testing import ConsoleTestCase, Instance, reading, slow, wait_until
+from console_testing import (ConsoleTestCase, Instance, Wire, numbers_of, reading, readings_of, slow, wait_until, wall_names,
+                             wall_second)
 
 DEVICES = 30
 #: Whether something is drawn in a canvas besides its ground.
@@ -21,12 +23,80 @@ START = 1_780_000_000
 
 def answer(first, count, second):
     """What a page gets of a second in which `count` series have sent."""
-    return piece(second, [[number, 1, (START + second) * 1000, 60 + number % 40] for number in range(first, first + count)])
+    return piece(second, [(number, (START + second) * 1000, 60 + number % 40) for number in range(first, first + count)])
 
 
 def piece(second, readings, **others):
-    """What a page gets of a second in which these came: number, count, milliseconds, value."""
-    return {"slices": [{"id": second, "time": START + second, "readings": readings, **others}]}
+    """What a page gets of a second in which these came: number, milliseconds, value."""
+    return {"slices": [wall_second(second, START + second, readings, **others)]}
+
+
+def wall_piece(identifier, second):
+    """A later look of the same second, in which nothing came."""
+    return {"slices": [wall_second(identifier, START + second, [])]}
+
+
+def asked(route):
+    """The series whose names are asked for."""
+    return map(int, route.request.url.split("of=")[1].replace("%2C", ",").split(","))
+
+
+#: Series by their numbers: of names that could be taken for something else, two of which only look the same.
+NAMED = {
+    1: {"type": "heartRate", "device": "masked-1", "unit": "/min"},
+    2: {"type": "heartRate", "device": "masked-2", "unit": "/min"},
+    3: {"type": '"}],<img src="x">', "device": "masked-\u202e<b>", "unit": "<b>\\n</b>"},
+    4: {"type": "caf\u00e9", "device": "masked-4", "unit": "1"},
+    7: {"type": "cafe\u0301", "device": "masked-7", "unit": "mm[Hg]"},
+    8: {"type": "heartRate", "device": "masked-8"},
+    9: {"type": "heartRate", "device": "masked-9", "unit": "\u00b5V"},
+    500: {"type": "constructor", "device": "__proto__", "unit": "length"},
+    4_000: {"type": "heartRate", "device": "masked-8", "unit": "/min"},
+}
+#: Seconds of ``minute``: as many as are kept.
+SECONDS = 60
+
+
+def sent(second):
+    """What each series sends in a second: milliseconds since 1970, and value."""
+    now = (START + second) * 1000
+    if second == 1:
+        # What was in open windows: of a series that sends no more, and of one that will.
+        return {1: (now - 7_200_123, 41), 500: (now - 86_400_000, -0.25)}
+    readings = {1: (now + second % 7, 60.5 + second), 8: (now, None)}
+    if second >= 20:
+        readings[2] = (now - 999, second)
+    if second <= 30:
+        readings[3] = (now, -second)
+    if second % 5 == 0:
+        readings[7] = (now, 1e21 if second % 2 else 0)
+    # A clock that is ahead at first, and then two readings of which the later one says something else.
+    readings[9] = (now + 50_000, 99) if second < 10 else (now, 30 + second / 8)
+    if second * second % 7 < 3:
+        readings[4] = readings[4_000] = (now - second * 86_400_000, second)
+    return readings
+
+
+def minute():
+    """A minute of these, second by second."""
+    return [piece(second, [(number, *one) for number, one in sorted(sent(second).items())],
+                  **({"isBeginning": True} if second == 1 else {})) for second in range(1, SECONDS + 1)]
+
+
+def what_is_shown():
+    """The table behind the wall at the end of ``minute``: device, type, value, unit, and when it last came."""
+    values, last = {}, {}
+    for second in range(1, SECONDS + 1):
+        for number, (at, value) in sent(second).items():
+            if at >= values.get(number, (at, None))[0]:
+                values[number] = (at, value)
+            last[number] = f"{SECONDS - second} s ago" if second > 1 else "before"
+    def text(value):
+        return "–" if value is None else f"{value:g}" if abs(value) < 1e6 else str(value)
+    def unit(number):
+        return {None: "", "1": ""}.get(NAMED[number].get("unit"), NAMED[number].get("unit"))
+    return [[NAMED[number]["device"].replace("\u202e", "⟨U+202E⟩"), NAMED[number]["type"], text(values[number][1]), unit(number),
+             last[number]] for number in sorted(values)]
 
 
 class LiveTests(ConsoleTestCase):
@@ -67,9 +137,8 @@ class LiveTests(ConsoleTestCase):
     def answering(self, page, answers, **names):
         """A page whose second after second is what `answers` gives; `names` is what is told of each series besides."""
         page.route("**/console/api/wall*", lambda route: route.fulfill(json=answers()))
-        page.route("**/console/api/wall/names*", lambda route: route.fulfill(json={"series": [
-            {"number": int(number), "type": "heartRate", "device": f"masked-{number}", **names}
-            for number in route.request.url.split("of=")[1].replace("%2C", ",").split(",")]}))
+        page.route("**/console/api/wall/names*", lambda route: route.fulfill(json=wall_names(
+            (number, {"type": "heartRate", "device": f"masked-{number}", **names}) for number in asked(route))))
 
     def test_what_comes_is_drawn_and_leads_to_its_timeline(self):
         page = self.logged_in(self.instance, path="live")
@@ -123,10 +192,10 @@ class LiveTests(ConsoleTestCase):
 
     def test_what_came_before_says_nothing_of_who_sends(self):
         page = self.logged_in(self.instance)
-        old = [[number, 5, (START - 7_200) * 1000, 50 + number] for number in range(3)]
+        old = [(number, (START - 7_200) * 1000, 50 + number) for number in range(3)]
         # The first sends each second, the second a value of yesterday in each, and the third nothing; then all is told again.
         seconds = [piece(1, old, isBeginning=True)] + [piece(second, [
-            [0, 1, (START + second) * 1000, 70], [1, 1, (START - 86_400 + second) * 1000, 99]]) for second in range(2, 6)]
+            (0, (START + second) * 1000, 70), (1, (START - 86_400 + second) * 1000, 99)]) for second in range(2, 6)]
         told = iter(seconds)
         self.answering(page, lambda: next(told, {"slices": []}))
         self.go(page, "live")
@@ -157,15 +226,15 @@ class LiveTests(ConsoleTestCase):
 
     def test_a_number_that_is_kept_by_a_clock_that_was_ahead_is_told(self):
         page = self.logged_in(self.instance)
-        ahead = [piece(second, [[0, 1, (START + 300) * 1000, 70]]) for second in range(1, 4)]
-        behind = [piece(second, [[0, 1, (START + second) * 1000, 30]]) for second in range(4, 12)]
+        ahead = [piece(second, [(0, (START + 300) * 1000, 70)]) for second in range(1, 4)]
+        behind = [piece(second, [(0, (START + second) * 1000, 30)]) for second in range(4, 12)]
         self.assertTrue(self.shown(page, *ahead, *behind).endswith(": 70, what comes is of earlier times"))
         self.assertIn("1 sends readings of earlier times", self.summary(page))
 
     def test_one_without_a_number_is_told(self):
         page = self.logged_in(self.instance)
-        said = self.shown(page, *[piece(second, [[0, 1, (START + second) * 1000, 70 if second < 5 else None],
-                                                 [1, 1, (START + second) * 1000, 0]]) for second in range(1, 7)])
+        said = self.shown(page, *[piece(second, [(0, (START + second) * 1000, 70 if second < 5 else None),
+                                                 (1, (START + second) * 1000, 0)]) for second in range(1, 7)])
         self.assertTrue(said.endswith(": no number"), said)
         self.assertTrue(self.summary(page).endswith("; ◌ 1 sends no number"), self.summary(page))
         page.keyboard.press("End")
@@ -187,7 +256,7 @@ class LiveTests(ConsoleTestCase):
             with self.subTest(unit):
                 page = self.logged_in(self.instance)
                 page.evaluate(self.WORDS)
-                said = self.shown(page, *[piece(second, [[0, 1, (START + second) * 1000, 70]]) for second in range(1, 7)], unit=unit)
+                said = self.shown(page, *[piece(second, [(0, (START + second) * 1000, 70)]) for second in range(1, 7)], unit=unit)
                 self.assertTrue(said.endswith(f" heartRate: {text}"), said)
                 wait_until(lambda: cell in page.evaluate("window.words"), what=f"{cell} in its cell")
                 page.locator("summary").press("Enter")
@@ -198,33 +267,146 @@ class LiveTests(ConsoleTestCase):
 
     def test_one_without_a_number_has_no_unit(self):
         page = self.logged_in(self.instance)
-        said = self.shown(page, *[piece(second, [[0, 1, (START + second) * 1000, None]]) for second in range(1, 7)], unit="mV")
+        said = self.shown(page, *[piece(second, [(0, (START + second) * 1000, None)]) for second in range(1, 7)], unit="mV")
         self.assertTrue(said.endswith(" heartRate: no number"), said)
 
     def test_a_minute_that_comes_in_parts_is_shown_as_one(self):
         page = self.logged_in(self.instance)
-        parts = [{**piece(second, [[0, 1, (START + second) * 1000, 60 + second]]), "isMore": second < 20} for second in range(1, 21)]
-        asked = []
+        parts = [{**piece(second, [(0, (START + second) * 1000, 60 + second)]), "isMore": second < 20} for second in range(1, 21)]
+        after = []
 
         def part(route):
-            asked.append(route.request.url.split("after=")[1] if "after=" in route.request.url else None)
+            after.append(route.request.url.split("after=")[1] if "after=" in route.request.url else None)
             route.fulfill(json=parts.pop(0) if parts else {"slices": []})
         self.answering(page, dict)
         page.route(re.compile(r"/console/api/wall(\?|$)"), part)
         self.go(page, "live")
         self.wait_state(page, "loaded")
         # All parts came before anything was shown.
-        self.assertGreaterEqual(len(asked), 20)
-        self.assertEqual(asked[:20], [None, *map(str, range(1, 20))])
+        self.assertGreaterEqual(len(after), 20)
+        self.assertEqual(after[:20], [None, *map(str, range(1, 20))])
         page.focus("canvas")
         page.keyboard.press("Home")
         self.assertTrue(page.locator("canvas").get_attribute("aria-valuetext").endswith(": 80"))
+
+    def wall(self, parts, *answers):
+        """A page that has got all `parts`, a request each, and of a few `answers` in between no part; what is to be seen of it."""
+        page = self.logged_in(self.instance)
+        (told, others), beyond, after = (iter(parts), dict(answers)), iter(range(1_001, 9_000)), []
+
+        def part(route):
+            after.append(route.request.url.split("after=")[1] if "after=" in route.request.url else None)
+            if refused := others.pop(len(after), None):
+                return route.fulfill(**refused)
+            # Behind all of them come looks of the same second, so that nothing goes on.
+            route.fulfill(json=next(told, None) or wall_piece(next(beyond), SECONDS))
+        page.route(re.compile(r"/console/api/wall(\?|$)"), part)
+        page.route("**/console/api/wall/names*", lambda route: route.fulfill(json=wall_names(
+            (number, NAMED[number]) for number in asked(route))))
+        self.go(page, "live")
+        wait_until(lambda: page.wait_for_timeout(50) or after and int(after[-1] or 0) > 1_000, what="all seconds")
+        self.wait_state(page, "loaded")
+        page.locator("summary").press("Enter")
+        wait_until(lambda: page.locator("tbody tr").count() == len(NAMED), what="a table")
+        rows = page.evaluate("[...document.querySelectorAll('tbody tr')].map((row) => [...row.cells].map((one) => one.textContent))")
+        page.wait_for_timeout(300)
+        seen = rows, self.summary(page), page.evaluate("document.querySelector('.wall canvas').toDataURL()")
+        page.context.close()
+        return seen, after
+
+    def test_what_is_shown_is_what_was_sent_to_whom_ever(self):
+        """To one who sees each second, to one whose requests fail between them, and to one who comes after the minute."""
+        seconds = minute()
+        each, _ = self.wall([{**one, "isMore": True} for one in seconds[:-1]] + seconds[-1:])
+        self.assertEqual(each[0], what_is_shown())
+        self.assertIn("◔ 1 has stopped", each[1])
+        late, after = self.wall([{"slices": [one for part in seconds for one in part["slices"]]}])
+        self.assertEqual(after[:2], [None, str(SECONDS)])
+        self.assertEqual(late, each)
+        refused = {"status": 503, "json": {"error": "busy", "message": "too many requests wait"}}
+        # The first eight open the page.
+        failed, after = self.wall([{**one, "isMore": place not in (7, SECONDS - 1)} for place, one in enumerate(seconds)],
+                                  (9, refused), (10, refused))
+        # It asks again for what it has not got, and for nothing else.
+        self.assertEqual(after[7:11], ["7", "8", "8", "8"])
+        self.assertEqual(failed, each)
+
+    def test_a_second_that_is_not_whole_shows_nothing_of_it(self):
+        """Catches: values that are taken for those of other series where one of them is missing."""
+        for cut in ["series", "times", "values"]:
+            with self.subTest(cut):
+                page = self.logged_in(self.instance)
+                second = wall_second(2, START + 2, [(number, (START + 2) * 1000, 90 + number) for number in [1, 2, 3]])
+                second[cut] = [1, 2] if cut == "series" else second[cut][1:]
+                told = iter([piece(1, [(number, (START + 1) * 1000, 60 + number) for number in [1, 2, 3]])])
+                self.answering(page, lambda: next(told, {"slices": [second]}))
+                self.go(page, "live")
+                self.wait_state(page, "error")
+                self.assertIn("not whole", page.locator("main .notice").first.inner_text())
+                page.locator("summary").press("Enter")
+                wait_until(lambda: page.locator("tbody tr").count() == 3, what="a table")
+                self.assertEqual(page.locator("tbody td:nth-child(3)").all_inner_texts(), ["61", "62", "63"])
+                page.context.close()
+
+    def test_what_is_answered_is_what_came(self):
+        """Each value with its time and its name, to one who asks after the first look, and to one who asks later."""
+        instance, moment = self.start(), int(time.time()) - 20
+        fields = instance.operator()
+
+        def wall(after=""):
+            return json.loads(instance.get(f"/console/api/wall?after={after}", fields)[2])["slices"]
+
+        def send(values, offset):
+            stamp = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(moment + offset))
+            instance.send(*[reading(f"bed-{number}", value, timestamp=stamp) for number, value in enumerate(values)])
+
+        first, second = [72, 0, 61.25, 1_200, 0.5], [73, 1, 62.75, 1_201]
+        found = []
+
+        def all_came(values, offset):
+            found.extend(wall(found[-1]["id"] if found else ""))
+            newest = {number: (at, value) for one in found for number, at, value in readings_of(one)}
+            got = [value for at, value in newest.values() if at == (moment + offset) * 1000]
+            return sorted(got) == sorted(values) and newest
+        send(first, 1)
+        newest = wait_until(lambda: all_came(first, 1), what="the first")
+        numbers = {value: number for number, (_, value) in newest.items()}
+        send(second, 2)
+        newest = wait_until(lambda: all_came(second, 2), what="the second")
+        # One stopped, and each of the others is the series that it was.
+        expected = {numbers[former]: ((moment + 2) * 1000, value) for former, value in zip(first, second)}
+        expected[numbers[0.5]] = ((moment + 1) * 1000, 0.5)
+        self.assertEqual(newest, expected)
+        late = wall()
+        self.assertEqual(late[:len(found)], found)
+        of = ",".join(map(str, sorted(newest)))
+        kinds = json.loads(instance.get(f"/console/api/wall/names?of={of},99", fields)[2])["kinds"]
+        self.assertEqual([(kind["type"], kind["unit"], numbers_of(kind["series"])) for kind in kinds],
+                         [("heartRate", "/min", sorted(newest))])
+        masks = kinds[0]["devices"]
+        self.assertEqual(len(set(masks)), len(first))
+        self.assertTrue(all(re.fullmatch(r"masked-[0-9a-f]{8}", mask) for mask in masks), masks)
+
+    def test_the_page_is_small_with_1_000_series(self):
+        """Less than 120 KB over the wire when it is opened with what 1,000 series have sent before."""
+        instance = self.start()
+        instance.send(*[reading(f"watch-{number}", 60 + number % 40, -(number % 600)) for number in range(1_000)])
+        page = self.logged_in(instance, path="live")
+        wait_until(lambda: self.summary(page).startswith("1,000 series"), what="all series")
+        tab = page.context.new_page()
+        wire = Wire(tab)
+        tab.goto(f"{instance.address}/console/#/live")
+        self.wait_state(tab, "loaded", "partial")
+        wait_until(lambda: tab.wait_for_timeout(50) or wire.has_snapshot, what="a snapshot")
+        self.assertTrue(self.summary(tab).startswith("1,000 series"))
+        self.assertGreater(wire.count, 60_000)
+        self.assertLess(wire.count, 120_000)
 
     def test_a_long_silence_is_none_of_the_rhythm(self):
         page = self.logged_in(self.instance)
         # A minute each second, ten minutes nothing while another sends, three seconds, and nothing again.
         sends = [*range(1, 61), *range(661, 664)]
-        self.shown(page, *[piece(second, [[number, 1, (START + second) * 1000, 70] for number in [0, 1] if number or second in sends])
+        self.shown(page, *[piece(second, [(number, (START + second) * 1000, 70) for number in [0, 1] if number or second in sends])
                            for second in range(1, 671)])
         self.assertIn("◔ 1 has stopped", self.summary(page))
 

@@ -8,7 +8,7 @@ import os
 import pathlib
 import unittest
 
-from console_testing import RUNS_ALL, ConsoleTestCase, Instance, reading, wait_until
+from console_testing import RUNS_ALL, ConsoleTestCase, Instance, reading, wait_until, wall_names, wall_second
 
 SHOTS = os.environ.get("KYMO_CONSOLE_SHOTS")
 #: A page, and the path of the API that it waits for first.
@@ -31,8 +31,8 @@ def cut(page, answer):
 
 def second(count):
     """What the page of what is sent gets of a second in which `count` series have sent."""
-    return {"slices": [{"id": 1, "time": 1_780_000_000, "readings": [[number, 1, 1_780_000_000_000, 60 + number] for number in
-                                                                     range(count)]}]}
+    readings = [(number, 1_780_000_000_000, 60 + number) for number in range(count)]
+    return {"slices": [wall_second(1, 1_780_000_000, readings)]}
 
 
 class StatesTests(ConsoleTestCase):
@@ -75,9 +75,8 @@ class StatesTests(ConsoleTestCase):
         """Goes to a page that has all of what it shows."""
         if name == "live":
             page.route("**/console/api/wall*", lambda route: route.fulfill(json=second(40)))
-            page.route("**/console/api/wall/names*", lambda route: route.fulfill(json={"series": [
-                {"number": number, "type": "heartRate", "device": f"masked-{number}", "unit": "/min"}
-                for number in range(1_001)]}))
+            page.route("**/console/api/wall/names*", lambda route: route.fulfill(json=wall_names(
+                (number, {"type": "heartRate", "device": f"masked-{number}", "unit": "/min"}) for number in range(1_001))))
         self.go(page, name)
         if name in ("timeline", "ledger") and choosing:
             page.wait_for_selector("#find")

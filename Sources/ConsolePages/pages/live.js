@@ -20,6 +20,26 @@ export default {
   },
 };
 
+/** Numbers of series of what stands for them: how many are passed over, how many follow one another, and so on. */
+function numbers(runs) {
+  const all = [];
+  for (let [place, number] = [0, 0]; place < runs.length; place += 2) {
+    number += runs[place];
+    for (const end = number + runs[place + 1]; number < end; number++) all.push(number);
+  }
+  return all;
+}
+
+/** Of each series that has sent in a second its number, the time of its latest reading in milliseconds since 1970, and its value.
+ *  A time is that since the one before it, the first that since the second. */
+function told({time, series, times, values}) {
+  const all = numbers(series);
+  // Better none than values of other series.
+  if (all.length !== times.length || all.length !== values.length) throw new Error("What has come is not whole.");
+  let at = time * 1000;
+  return all.map((number, place) => [number, at += times[place], values[place]]);
+}
+
 /** What one series has sent: a value for each second, NaN where none came; `at` is the time of the reading whose number is shown. */
 class Series {
   constructor(number) {
@@ -140,12 +160,15 @@ class LivePage {
     }
     const unknown = this.shown.filter((one) => !one.device).map((one) => one.number);
     if (unknown.length > 0) {
-      for (const one of (await get("wall/names", {of: unknown.join()}, this.signal)).series) this.all.get(one.number)?.name(one);
+      for (const {type, unit, series, devices} of (await get("wall/names", {of: unknown.join()}, this.signal)).kinds) {
+        numbers(series).forEach((number, place) => this.all.get(number)?.name({type, unit, device: devices[place]}));
+      }
     }
     this.show();
   }
 
-  take({id, time, readings, isBeginning, isPartial}) {
+  take(slice) {
+    const [{id, time, isBeginning, isPartial}, readings] = [slice, told(slice)];
     this.after = id;
     // What was not looked at has no rhythm; what had stopped before has, unless the clock has gone back behind that.
     const isBack = time < this.time;
@@ -159,7 +182,7 @@ class LivePage {
     }
     [this.time, this.answered] = [time, Date.now()];
     this.isPartial = isPartial ?? false;
-    for (const [number, , at, value] of readings) {
+    for (const [number, at, value] of readings) {
       let one = this.all.get(number);
       if (!one) {
         if (this.all.size === most) { this.isCut = true; continue; }

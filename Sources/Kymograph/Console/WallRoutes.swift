@@ -28,17 +28,11 @@ enum WallRoutes {
     ]
 
     private static func json(_ all: [(series: StoredSeries, type: String, unit: String?)]) -> [UInt8] {
-        var object = JSONMembers()
-        object.add(
-            "series",
-            list: all.map { one in
-                var object = JSONMembers()
-                object.add("number", one.series.number)
-                object.add("type", one.type)
-                object.add("unit", one.unit)
-                object.add("device", SeriesRoutes.mask.name(one.series.device).text)
-                return object.finished()
-            })
-        return object.finished()
+        var names = WallNames()
+        for one in all {
+            let mask = SeriesRoutes.mask.name(one.series.device).text
+            names.append(one.series.number, type: one.type, unit: one.unit, mask: mask)
+        }
+        return names.json
     }
 }

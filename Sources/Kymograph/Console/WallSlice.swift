@@ -20,8 +20,9 @@ struct WallSlice: Sendable {
         self.id = id
         var object = JSONMembers()
         object.add("id", id)
-        object.add("time", Int(time.nanoseconds / 1_000_000_000))
-        object.add("readings", json: Self.json(found.series))
+        let seconds = Int(time.nanoseconds / 1_000_000_000)
+        object.add("time", seconds)
+        Self.add(found.series, to: &object, from: seconds * 1_000)
         object.add("isBeginning", if: isBeginning)
         // Before the first look, nothing is left out that was asked for.
         object.add("isPartial", if: found.isPartial && !isBeginning)
@@ -55,16 +56,24 @@ struct WallSlice: Sendable {
         content = .packed(compressor.body(bytes))
     }
 
-    /// Of each series its number, how many readings came, the time of the latest in milliseconds since 1970, and its
-    /// number or null.
-    private static func json(_ series: [NewestReadings.Series]) -> [UInt8] {
-        var list = Array("[".utf8)
+    /// Of each series its number, the time of the latest reading, and its value or null, each in a list of its own.
+    /// Times are milliseconds: that of the first since `start`, which is the time of the slice, each other since the
+    /// one before it in the list, since devices of a ward send at about one time.
+    private static func add(_ series: [NewestReadings.Series], to object: inout JSONMembers, from start: Int) {
+        var (runs, times, former) = (NumberRuns(), [Int](), start)
+        var values = ByteWriter(capacity: 4 * series.count + 2)
+        values.append("[")
         for one in series {
-            if list.count > 1 { list.append(UInt8(ascii: ",")) }
-            let value = one.value.map { "\($0.mantissa)e\($0.exponent)" } ?? "null"
-            list += "[\(one.number),\(one.count),\(one.last.nanoseconds / 1_000_000),\(value)]".utf8
+            runs.append(one.number)
+            let time = Int(one.last.nanoseconds / 1_000_000)
+            times.append(time - former)
+            former = time
+            if times.count > 1 { values.append(",") }
+            if let value = one.value { values.append(value) } else { values.append("null") }
         }
-        list.append(UInt8(ascii: "]"))
-        return list
+        values.append("]")
+        object.add("series", numbers: runs.lengths)
+        object.add("times", numbers: times)
+        object.add("values", json: values.view.array)
     }
 }

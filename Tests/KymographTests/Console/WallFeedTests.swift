@@ -16,16 +16,19 @@ import Testing
         )
     }
 
-    /// What a page makes of a slice. Of each series: number, how many, milliseconds, value.
+    /// What a page makes of a slice.
     private struct Told: Decodable, Equatable {
         var id: Int
         var time: Int
-        var readings: [[Double?]]
+        var series: [Int]
+        var times: [Int]
+        var values: [Double?]
         var isBeginning: Bool?
         var isPartial: Bool?
 
-        var counts: [Double?] { readings.map { $0[1] } }
-        var values: [Double?] { readings.map { $0[3] } }
+        /// Of each series the number and the milliseconds since 1970.
+        var numbers: [Int] { WallForm.numbers(series) }
+        var milliseconds: [Int] { WallForm.milliseconds(times, from: time * 1_000) }
     }
 
     private func told(_ answer: WallFeed.Answer) throws -> [Told] {
@@ -45,12 +48,14 @@ import Testing
         let (begin, time) = (ContinuousClock.now, WallClock.now())
         let first = try told(feed.answer(after: nil, now: begin, at: time))
         // What was there before the first look came at any time.
-        #expect(first.map(\.id) == [1] && first[0].isBeginning == true && first[0].counts == [3, 1])
+        #expect(first.map(\.id) == [1] && first[0].isBeginning == true)
+        let reader = try StoreReader(directory: scratch.path)
+        let found = try reader.newestReadings(after: nil, limit: 1_000)
+        #expect(found.series.map(\.count) == [3, 1] && found.series.map(\.number) == first[0].numbers)
         #expect(first[0].time == Int(time.nanoseconds / 1_000_000_000) && first[0].isPartial == nil)
-        #expect(first[0].readings[0][2] == Double((Self.start - 58) * 1_000))
+        #expect(first[0].milliseconds == [(Self.start - 58) * 1_000, (Self.start - 59) * 1_000].map { Int($0) })
         #expect(first[0].values == [71.5, 80])
-        let numbers = first[0].readings.compactMap { $0[0].map { Int($0) } }
-        let names = try StoreReader(directory: scratch.path).series(numbers: numbers + [99])
+        let names = try reader.series(numbers: first[0].numbers + [99])
         #expect(names.map(\.series.device) == ["a", "b"] && names.map(\.type) == ["heartRate", "heartRate"])
         #expect(names.map(\.unit) == ["/min", "/min"])
 
@@ -59,12 +64,15 @@ import Testing
         #expect(try told(feed.answer(after: nil, now: begin + .milliseconds(500), at: time)) == first)
         #expect(try told(feed.answer(after: 1, now: begin + .milliseconds(500), at: time)).isEmpty)
         let second = try told(feed.answer(after: 1, now: begin + .seconds(1), at: time))
-        #expect(second.map(\.id) == [2] && second[0].isBeginning == nil && second[0].counts == [1])
+        #expect(second.map(\.id) == [2] && second[0].isBeginning == nil)
+        // Of the one that has sent, and of no other.
+        #expect(second[0].numbers == [first[0].numbers[1]] && second[0].values == [81])
+        #expect(try reader.newestReadings(after: found.through, limit: 1_000).series.map(\.count) == [1])
         #expect(try told(feed.answer(after: nil, now: begin + .seconds(1), at: time)) == first + second)
         // What a page has of another run is none of this one.
         #expect(try told(feed.answer(after: 7_000, now: begin + .seconds(1), at: time)) == first + second)
         let later = try told(feed.answer(after: 2, now: begin + .seconds(60), at: time))
-        #expect(later.map(\.id) == [3] && later[0].isBeginning == true && later[0].counts == [3, 2])
+        #expect(later.map(\.id) == [3] && later[0].isBeginning == true && later[0].values == [71.5, 81])
         try run.end()
     }
 
@@ -86,7 +94,7 @@ import Testing
         let (begin, time) = (ContinuousClock.now, WallClock.now())
         var live: [[UInt8]] = []
         for second in 0..<3 {
-            try run.take((0..<300).map { line(Int64(second), "bed-\($0)", "\(60 + $0 % 40)") }, delivers: false)
+            try run.take((0..<1_000).map { line(Int64(second), "bed-\($0)", "\(60 + $0 % 40)") }, delivers: false)
             let former = second == 0 ? nil : second
             live += try feed.answer(after: former, now: begin + .seconds(second), at: time).slices
         }
@@ -129,7 +137,7 @@ import Testing
         feed.forgetUnused(now: begin + .seconds(11))
         #expect(feed.heldBytes == 0)
         let again = try told(feed.answer(after: 1, now: begin + .seconds(12), at: time))
-        #expect(again.map(\.id) == [2] && again[0].isBeginning == true && again[0].counts == [1])
+        #expect(again.map(\.id) == [2] && again[0].isBeginning == true && again[0].values == [70])
         try run.end()
     }
 
