@@ -1,4 +1,3 @@
-import COpenSSL
 import FoundationEssentials
 import KymographCore
 
@@ -40,13 +39,11 @@ struct ClientAssertion {
 
 /// Cryptographically secure random bytes.
 enum RandomBytes {
-    /// `count` bytes of OpenSSL's generator; ends the process when the system has no randomness.
+    /// `count` bytes of the kernel's generator (`getrandom`); ends the process when the system has no randomness.
+    /// OpenSSL has one for each thread, and reads in a megabyte of its library for a code of twelve letters.
     static func take(_ count: Int) -> [UInt8] {
-        var bytes = [UInt8](repeating: 0, count: count)
-        // Safe: OpenSSL writes `count` bytes.
-        let code = unsafe RAND_bytes(&bytes, Int32(count))
-        precondition(code == 1, "OpenSSL has no random bytes")
-        return bytes
+        var random = SystemRandomNumberGenerator()
+        return (0..<count).map { _ in UInt8(truncatingIfNeeded: random.next() as UInt64) }
     }
 }
 
