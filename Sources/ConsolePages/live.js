@@ -28,6 +28,17 @@ let retry = null;
 /** Since when it is listened again, in milliseconds: what a hidden page has missed is not late. */
 let resumed = Date.now();
 
+/** Totals, one a second, of what has come to each of them since the one before. */
+function totals(added) {
+  const [samples, sums] = [[], {}];
+  for (const place of added.id.keys()) {
+    for (const [name, all] of Object.entries(added)) sums[name] = (sums[name] ?? 0) + all[place];
+    const {milliseconds, ...others} = sums;
+    samples.push({...others, time: milliseconds / 1000});
+  }
+  return samples;
+}
+
 /** Calls `listener(live)` after each snapshot and when it becomes stale, until `signal` is aborted. */
 export function subscribe(listener, signal) {
   listeners.add(listener);
@@ -41,7 +52,7 @@ export function connect() {
   if (source || document.hidden) return;
   source = new EventSource("api/live");
   source.addEventListener("history", (event) => {
-    const samples = JSON.parse(event.data);
+    const samples = totals(JSON.parse(event.data));
     const first = samples[0]?.id ?? Infinity;
     const last = live.samples.at(-1)?.id ?? 0;
     // Another instance counts from the beginning.

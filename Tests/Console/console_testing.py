@@ -71,6 +71,13 @@ def numbers_of(lengths):
     return numbers
 
 
+def totals(history):
+    """The samples of a history of counts."""
+    columns = {name: list(itertools.accumulate(added)) for name, added in history.items()}
+    columns["time"] = [one / 1000 for one in columns.pop("milliseconds")]
+    return [dict(zip(columns, sample)) for sample in zip(*columns.values())]
+
+
 def wall_second(identifier, moment, readings, **others):
     """What the page Live gets of a second in which these came: number, milliseconds since 1970, value."""
     moments = [moment * 1000, *[at for _, at, _ in readings]]
@@ -244,7 +251,8 @@ class Wire:
 
     def _note(self, event):
         if event["eventName"] == "history":
-            self._samples += [len(json.dumps(sample)) for sample in json.loads(event["data"])]
+            # A number and a comma in each of the lists; the longest are the first, which have all that came before.
+            self._samples += [sum(len(str(one)) + 1 for one in sample) for sample in zip(*json.loads(event["data"]).values())]
         else:
             self._snapshots.append(len(event["data"]))
 

@@ -13,7 +13,7 @@ import threading
 import time
 import unittest
 
-from console_testing import (KYMO, POLICY, SECRET, Instance, InstanceTestCase, free_port, misspelt_mapping, reading, slow,
+from console_testing import (KYMO, POLICY, SECRET, Instance, InstanceTestCase, free_port, misspelt_mapping, reading, slow, totals,
                              wait_until)
 
 
@@ -186,7 +186,12 @@ class DoorTests(unittest.TestCase):
         last = first[1]["id"]
         again = self.events(cookie, 1, last)
         seen = int(last.rsplit("-", 1)[1])
-        self.assertTrue(all(sample["id"] > seen for sample in json.loads(again[0]["data"])))
+        missed = totals(json.loads(again[0]["data"]))
+        self.assertEqual([sample["id"] for sample in missed], list(range(seen + 1, seen + 1 + len(missed))))
+        # Whoever begins anew gets each total as its snapshot had it.
+        beginning = totals(json.loads(self.events(cookie, 1)[0]["data"]))
+        self.assertIn(snapshot["sample"], beginning)
+        self.assertEqual([sample["id"] for sample in beginning], [beginning[0]["id"] + place for place in range(len(beginning))])
 
     def events(self, cookie, count, last=None):
         connection = http.client.HTTPConnection("127.0.0.1", self.instance.port, timeout=20)

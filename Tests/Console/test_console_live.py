@@ -6,8 +6,8 @@ import threading
 import time
 import unittest
 
-from console_testing import (ConsoleTestCase, Instance, Wire, numbers_of, reading, readings_of, slow, wait_until, wall_names,
-                             wall_second)
+from console_testing import (ConsoleTestCase, Instance, Wire, numbers_of, reading, readings_of, slow, totals, wait_until,
+                             wall_names, wall_second)
 
 DEVICES = 30
 #: Whether something is drawn in a canvas besides its ground.
@@ -330,6 +330,23 @@ class LiveTests(ConsoleTestCase):
         # It asks again for what it has not got, and for nothing else.
         self.assertEqual(after[7:11], ["7", "8", "8", "8"])
         self.assertEqual(failed, each)
+
+    def test_a_page_begins_with_the_totals_of_the_minutes_before(self):
+        """Each as it was, and none twice where the stream goes on."""
+        added = {"id": [7, 1, 1], "milliseconds": [START * 1000 + 250, 1001, -5000], "received": [4_000_000_000, 0, 12],
+                 "accepted": [3_999_999_000, 0, 11], "rejected": [1000, 0, 1], "late": [0, 3, 0]}
+        later = {name: [sum(all) if name != "id" else 10] for name, all in added.items()}
+        page = self.logged_in(self.instance, path="mappings")
+        bodies = iter([added, later])
+
+        def stream(route):
+            told = next(bodies, {name: [] for name in added})
+            route.fulfill(content_type="text/event-stream", body=f"retry: 50\nevent: history\ndata: {json.dumps(told)}\n\n")
+        page.route("**/console/api/live", stream)
+        page.reload()
+        found = wait_until(lambda: len(samples := page.evaluate("import('/console/live.js').then((module) => module.live.samples)")) == 4
+                           and samples, what="totals")
+        self.assertEqual(found, totals(added) + totals(later))
 
     def test_a_second_that_is_not_whole_shows_nothing_of_it(self):
         """Catches: values that are taken for those of other series where one of them is missing."""

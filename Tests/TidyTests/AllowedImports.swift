@@ -159,7 +159,8 @@ struct AllowedImports {
             Console/Access: System Crypto HTTP
             Console/Subject: System Archive Configuration Store Admin Console/Access
             Console/Letters: Tap Configuration Ledger
-            Console/Live: System HTTP Telemetry Archive Ledger Timeline Top Admin Console/Access Console/Subject
+            Console/Live: System HTTP Telemetry Archive Configuration Ledger Timeline Top Admin Console/Access
+                Console/Subject
             Console: System Audit HTTP Tap Telemetry Archive Configuration/Values Configuration Preview Store Ledger Timeline
                 Control Admin Console/Access Console/Subject Console/Letters Console/Live
             Search: System Audit Crypto HTTP Ingest/Peers Archive Configuration Admin Console

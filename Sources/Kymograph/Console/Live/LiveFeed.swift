@@ -71,23 +71,12 @@ final class LiveFeed: Sendable {
 
     private func id(_ sample: LiveSample) -> String { "\(run)-\(sample.id)" }
 
-    private static func event(_ name: String, _ id: String, _ json: Data) -> [UInt8] {
+    private static func event(_ name: String, _ id: String, _ json: some Sequence<UInt8>) -> [UInt8] {
         Array("event: \(name)\nid: \(id)\ndata: ".utf8) + json + Array("\n\n".utf8)
     }
 
     /// Nil when `value` cannot be encoded: a page that got half an event would fail at each.
     private static func json(_ value: some Encodable) -> Data? { try? JSONEncoder().encode(value) }
-
-    /// One after the other: an encoder takes many times as much memory as it gives.
-    private static func list(_ samples: some Sequence<LiveSample>) -> Data {
-        var list = Data("[".utf8)
-        for json in samples.lazy.compactMap(json) {
-            if list.count > 1 { list.append(UInt8(ascii: ",")) }
-            list += json
-        }
-        list.append(UInt8(ascii: "]"))
-        return list
-    }
 
     /// Streams that can be opened.
     var streamsLeft: Int {
@@ -117,7 +106,7 @@ final class LiveFeed: Sendable {
             state.streams.removeAll(where: \.answer.isGone)
             guard state.streams.count < Self.mostStreams else { return false }
             // Before any snapshot comes.
-            let missed = Self.list(state.samples.lazy.filter { $0.id > known })
+            let missed = LiveHistory(samples: state.samples.drop { $0.id <= known }).json
             answer.send(Self.event("history", state.samples.last.map(id) ?? "\(run)-0", missed))
             state.streams.append(Stream(answer: answer, secret: secret))
             return true
