@@ -5,7 +5,7 @@ from pathlib import Path
 
 import process
 import simulate
-from model import Line, Model
+from model import Gate, Line, Model
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 KYMO = os.environ.get("KYMO_BINARY") or str(ROOT / ".build/release/kymo")
@@ -66,6 +66,62 @@ class ModelTests(unittest.TestCase):
         self.assertEqual(self.model.ledger_differences({"balance": right}), [])
         for change in ({"received": 2}, {"open": 1, "received": 2}, {"accepted": 2, "received": 2}):
             self.assertNotEqual(self.model.ledger_differences({"balance": right | change}), [])
+
+    def test_what_was_taken_back_may_not_be_there(self):
+        back = Line("d1", 1_900_000_020, 0, b"back", retracts=True)
+        self.model.sent(back)
+        self.model.acknowledged(self.line)
+        self.assertEqual(self.differences(70), [])
+        self.assertEqual(self.model.differences("here", {}), [])
+        self.model.acknowledged(back)
+        self.assertEqual(len(self.differences(70)), 1)
+        self.assertEqual(len(self.model.letter_differences([])), 1)
+
+    def gated(self, is_open):
+        """A line that has come while its gate was so, and was acknowledged."""
+        gate = Gate("rejectedByRule")
+        gate.end_change(is_open)
+        line = Line("d1", 1_900_000_020, 70, b"gated", gate=gate)
+        self.model = Model(60)
+        self.model.sent(line)
+        self.model.acknowledged(line)
+        return gate, line
+
+    def test_what_does_not_pass_is_a_letter_and_nowhere_else(self):
+        letter = {"kind": "payload", "reason": "rejectedByRule", "payload": b"gated"}
+        self.gated(False)
+        self.assertEqual(self.model.letter_differences([letter]), [])
+        self.assertEqual(len(self.model.letter_differences([])), 1)
+        self.assertEqual(len(self.differences(70)), 1)
+        self.gated(True)
+        self.assertEqual(len(self.model.letter_differences([letter])), 1)
+        self.assertEqual(len(self.model.differences("here", {})), 1)
+
+    def test_of_what_comes_meanwhile_either_is_true(self):
+        letter = {"kind": "payload", "reason": "rejectedByRule", "payload": b"gated"}
+        self.gated(None)
+        self.assertEqual(self.model.differences("here", {}), [])
+        self.assertEqual(self.differences(70), [])
+        self.assertEqual(self.model.letter_differences([letter]), [])
+        self.assertEqual(len(self.model.letter_differences([])), 1)
+
+    def test_a_change_before_the_acknowledgement_counts(self):
+        gate = Gate("rejectedByRule")
+        line = Line("d1", 1_900_000_020, 70, b"gated", gate=gate)
+        self.model = Model(60)
+        self.model.sent(line)
+        gate.begin_change()
+        self.model.acknowledged(line)
+        self.assertFalse(line.must_pass)
+        self.assertTrue(line.may_pass)
+
+    def test_what_was_put_aside_must_be_there_after_its_replay(self):
+        gate, _ = self.gated(False)
+        self.assertEqual(self.model.differences("here", {}), [])
+        gate.end_change(True)
+        self.model.replayed([b"other\ngated"])
+        self.assertEqual(len(self.model.differences("here", {})), 1)
+        self.assertEqual(len(self.model.replay_differences([b"gated"])), 1)
 
 
 if __name__ == "__main__":

@@ -3,6 +3,7 @@
    same seed gives the same world. */
 #include "simulation.h"
 
+#include <fcntl.h>
 #include <netinet/in.h>
 #include <signal.h>
 #include <stddef.h>
@@ -93,21 +94,42 @@ static socklen_t port_address(struct sockaddr_un *address, int port) {
     return unix_address(address, name);
 }
 
+/* Puts a Unix socket in the place of one of the network, with all that the process has set of its descriptor. */
+static void replace(int socket) {
+    int own = (int)raw(SYS_socket, AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, 0, 0, 0);
+    raw(SYS_dup3, own, socket, O_CLOEXEC, 0, 0, 0);
+    raw(SYS_close, own, 0, 0, 0, 0, 0);
+}
+
 /* A connection to an address of the network is one to a Unix socket, which is as fast as it is read. */
 int connect(int socket, const struct sockaddr *address, socklen_t size) {
     if (!is_active || !present || address->sa_family != AF_INET) {
         pass("connect", 0);
         return (int)result(raw(SYS_connect, socket, (long)address, size, 0, 0, 0));
     }
-    pass("connect", ntohs(((const struct sockaddr_in *)address)->sin_port));
+    int port = ntohs(((const struct sockaddr_in *)address)->sin_port);
+    pass("connect", port);
     struct sockaddr_un local;
-    socklen_t length = port_address(&local, ntohs(((const struct sockaddr_in *)address)->sin_port));
-    int own = (int)raw(SYS_socket, AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, 0, 0, 0);
-    raw(SYS_dup3, own, socket, 02000000, 0, 0, 0);
-    raw(SYS_close, own, 0, 0, 0, 0, 0);
+    socklen_t length = port_address(&local, port);
+    replace(socket);
     if (raw(SYS_connect, socket, (long)&local, length, 0, 0, 0) == 0) return 0;
     errno = ECONNREFUSED;
     return -1;
+}
+
+/* A port of the network that streams come by is the name of a Unix socket, too. */
+int bind(int socket, const struct sockaddr *address, socklen_t size) {
+    int type = 0;
+    socklen_t length = sizeof type;
+    raw(SYS_getsockopt, socket, SOL_SOCKET, SO_TYPE, (long)&type, (long)&length, 0);
+    if (!is_active || !present || address->sa_family != AF_INET || type != SOCK_STREAM)
+        return (int)result(raw(SYS_bind, socket, (long)address, size, 0, 0, 0));
+    int port = ntohs(((const struct sockaddr_in *)address)->sin_port);
+    pass("bind", port);
+    struct sockaddr_un local;
+    length = port_address(&local, port);
+    replace(socket);
+    return (int)result(raw(SYS_bind, socket, (long)&local, length, 0, 0, 0));
 }
 
 /* What such a connection says of its ends. */
@@ -117,8 +139,10 @@ static int network_name(long number, int socket, struct sockaddr *address, sockl
     long error = raw(number, socket, (long)&found, (long)&length, 0, 0, 0);
     if (error) return (int)result(error);
     if (is_active && present && found.ss_family == AF_UNIX && *size == sizeof(struct sockaddr_storage)) {
+        const char *name = ((struct sockaddr_un *)&found)->sun_path, *port = name[0] ? NULL : strrchr(name + 1, '-');
         *(struct sockaddr_in *)&found = (struct sockaddr_in){
-            .sin_family = AF_INET, .sin_port = htons(1), .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+            .sin_family = AF_INET, .sin_port = htons(port ? (uint16_t)atoi(port + 1) : 1),
+            .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
         length = sizeof(struct sockaddr_in);
     }
     memcpy(address, &found, length < *size ? length : *size);
@@ -191,10 +215,11 @@ static struct answer wait_as(struct client *client, int64_t nanoseconds) {
     return told(client, "closed", 0);
 }
 
+/* `path` is that of a Unix socket, or a colon and a port of the network. */
 static struct answer connect_as(struct client *client, int type, const char *path) {
     struct sockaddr_un address;
     leave(client);
-    socklen_t size = unix_address(&address, path);
+    socklen_t size = path[0] == ':' ? port_address(&address, atoi(path + 1)) : unix_address(&address, path);
     client->type = type;
     client->socket = (int)raw(SYS_socket, AF_UNIX, type | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, 0, 0, 0);
     if (raw(SYS_connect, client->socket, (long)&address, size, 0, 0, 0) == 0) return told(client, "connected", 0);
@@ -234,6 +259,9 @@ static void *run_client(void *argument) {
         else if (!strcmp(answer.action, "finish")) {
             raw(SYS_shutdown, client->socket, SHUT_WR, 0, 0, 0, 0);
             next = told(client, "finished", 0);
+        } else if (!strcmp(answer.action, "signal")) {
+            kill(getpid(), (int)answer.number);
+            next = told(client, "signalled", 0);
         } else {
             leave(client);
             next = told(client, "left", 0);

@@ -5,6 +5,10 @@ import errno
 import json
 import signal
 
+from model import Gate
+
+#: Types of sockets.
+STREAM, DATAGRAM = 1, 2
 SECOND = 1_000_000_000
 MILLISECOND = 1_000_000
 
@@ -13,13 +17,27 @@ class Client:
     """Sends lines of JSON to a Unix stream socket, and again what was not acknowledged. One that is `credulous` is a defect:
     it takes what it has sent for durable."""
 
+    kind = "unix"
+    defect = None
+
     def __init__(self, path, model, random, credulous=False):
         self.path, self.model, self.random, self.credulous = path, model, random, credulous
+        #: Shut while the source is paused, as far as is known.
+        self.gate = Gate("sourcePaused")
         self.waiting = []
         self.under_way = []
         self.buffer = b""
         self.quota = 0
-        self.is_connected = False
+        self.is_connected = self.must_leave = False
+
+    @property
+    def source(self):
+        """The source that it sends to, as settings name it."""
+        return {self.kind: self.path}
+
+    @property
+    def name(self):
+        return f"{self.kind} {self.path}"
 
     def begin_life(self, quota):
         """`quota` lines may be sent for the first time before it is done for this life."""
@@ -35,14 +53,18 @@ class Client:
         elif event == "sent" and self.credulous:
             self.settle(len(self.under_way))
         elif event == "connected":
-            self.is_connected, self.buffer, self.heard = True, b"", 0
+            self.is_connected, self.must_leave, self.buffer, self.heard = True, False, b"", 0
             # What was under way is sent again, before anything else.
             lines, self.under_way = self.under_way, []
-            return self.send(lines, b'{"kymo":"ack"}\n')
+            return self.greet(lines)
         elif event in ("failed", "closed", "left"):
+            if event == "closed" and self.defect == "closed-is-taken":
+                self.settle(len(self.under_way))
             self.is_connected = False
         if not self.is_connected:
             return self.connect(event)
+        if self.must_leave:
+            return "close",
         if self.is_done:
             return ("wait", 200 * MILLISECOND) if self.waiting else ("wait", SECOND)
         if event != "sent" and self.random.random() < 0.05:
@@ -56,16 +78,27 @@ class Client:
 
     def connect(self, event):
         if event in ("begun", "waited") and not (self.is_done and event == "waited"):
-            return "connect", 1, self.path.encode()
+            return "connect", STREAM, self.path.encode()
         return "wait", int(self.random.uniform(1, 200)) * MILLISECOND
 
+    def greet(self, lines):
+        return self.send(lines, b'{"kymo":"ack"}\n')
+
     def send(self, lines, head=b""):
+        return "send", 0, head + self.text_of(lines)
+
+    def text_of(self, lines):
+        """The bytes of lines that are sent, perhaps again."""
         # A line may come twice in any case.
         again = [line for line in lines if self.random.random() < 0.05]
-        for line in lines:
+        for line in lines + again:
             self.model.sent(line)
+            line.held = self.gate.version if self.gate.is_open is False else None
         self.under_way += lines + again
-        return "send", 0, head + b"".join(line.payload + b"\n" for line in lines + again)
+        return b"".join(self.written(line) + b"\n" for line in lines + again)
+
+    def written(self, line):
+        return b"[]" if line.retracts and self.defect == "unsent-retractions" else line.payload
 
     def take(self, payload):
         self.buffer += payload
@@ -79,17 +112,81 @@ class Client:
     def settle(self, count):
         """Notes that the first `count` lines that are under way are durable."""
         for sent in self.under_way[:count]:
+            # An end of the process puts aside what comes by connections that it has not read yet.
+            if sent.held is not None and sent.held == self.gate.version:
+                sent.put_aside.add(self.gate.reason)
+                sent.is_taken_while_paused = True
             self.model.acknowledged(sent)
         del self.under_way[:count]
+
+
+class TCPClient(Client):
+    """The same by a port of the network."""
+
+    kind = "tcp"
+
+    def __init__(self, port, *arguments, **options):
+        super().__init__(f":{port}", *arguments, **options)
+
+    @property
+    def source(self):
+        return {self.kind: f"127.0.0.1{self.path}"}
+
+    @property
+    def name(self):
+        return f"{self.kind} 127.0.0.1{self.path}"
+
+
+class HTTPClient(TCPClient):
+    """Sends lines in requests, and again where the answer is not 200, or does not come."""
+
+    kind = "http"
+
+    def greet(self, lines):
+        self.requests = []
+        return self.send(lines) if lines else ("wait", MILLISECOND)
+
+    def send(self, lines, head=b""):
+        before = len(self.under_way)
+        body = self.text_of(lines)
+        self.requests.append(len(self.under_way) - before)
+        head = (f"POST /v1/ingest HTTP/1.1\r\nHost: kymo\r\nContent-Type: application/x-ndjson\r\n"
+                f"Content-Length: {len(body)}\r\n\r\n").encode()
+        return "send", 0, head + body
+
+    def take(self, payload):
+        self.buffer += payload
+        while b"\r\n\r\n" in self.buffer and not self.must_leave:
+            head, _, rest = self.buffer.partition(b"\r\n\r\n")
+            fields = dict(line.lower().split(": ", 1) for line in head.decode().split("\r\n")[1:])
+            size = int(fields.get("content-length", 0))
+            if len(rest) < size:
+                return
+            self.buffer = rest[size:]
+            if not head.startswith(b"HTTP/1.1 200"):
+                self.must_leave = True
+            elif not self.credulous:
+                self.settle(self.requests.pop(0))
 
 
 class Datagrams:
     """Sends datagrams, of which nothing is ever heard."""
 
+    kind = "unixgram"
+
     def __init__(self, path, model, random):
         self.path, self.model, self.random = path, model, random
-        self.waiting = []
+        self.gate = Gate("sourcePaused")
+        self.waiting, self.sent = [], []
         self.quota = 0
+
+    @property
+    def source(self):
+        return {self.kind: self.path}
+
+    @property
+    def name(self):
+        return f"{self.kind} {self.path}"
 
     def begin_life(self, quota):
         self.quota = quota
@@ -98,9 +195,13 @@ class Datagrams:
     def is_done(self):
         return self.quota == 0
 
+    def begin_pause(self):
+        for line in self.sent:
+            line.put_aside.add(self.gate.reason)
+
     def answer(self, event, _):
         if event in ("begun", "failed", "closed") or self.random.random() < 0.1:
-            return ("wait", 100 * MILLISECOND) if event == "failed" else ("connect", 2, self.path.encode())
+            return ("wait", 100 * MILLISECOND) if event == "failed" else ("connect", DATAGRAM, self.path.encode())
         if event != "waited":
             return "wait", int(self.random.expovariate(1 / 40) * MILLISECOND)
         if self.is_done:
@@ -110,7 +211,12 @@ class Datagrams:
         self.quota -= count
         for line in lines:
             self.model.sent(line)
-        return "send", 0, b"\n".join(line.payload for line in lines)
+            # Those that wait in the socket are put aside, too.
+            if self.gate.version:
+                line.put_aside.add(self.gate.reason)
+        self.sent += lines
+        return "send", 0, b"\n".join(
+            b"[]" if line.retracts and self.defect == "unsent-retractions" else line.payload for line in lines)
 
 
 class Director:
