@@ -17,7 +17,8 @@ struct NumberIndex {
         return nil
     }
 
-    /// Adds `number`, which must not be there. `hash` gives the hash of each number that is, and of this one.
+    /// Adds `number`, which stands for what none does that is there: with two for one thing, which of them is found may
+    /// change when it grows. `hash` gives the hash of each number that is there, and of this one.
     mutating func insert(_ number: Int, hash: (Int) -> Int) {
         if (count + 1) * 4 > cells.count * 3 { enlarge(hash) }
         place(UInt32(number), hash(number))

@@ -28,7 +28,11 @@ struct SeriesRegistry {
     func prefetchDevice(of series: Int) { identities.prefetch(\.device, of: series) }
 
     /// Numbers a new series, or returns nil when it, or its device, is over a limit, if there is one.
+    ///
+    /// - Precondition: It has no number: with two, a reading of it would be there twice, and of two windows of one name
+    ///   one would take the other's place.
     mutating func introduce(_ identity: SeriesIdentity, limits: WindowLimits?) -> Int? {
+        precondition(number(of: identity) == nil, "a series has one number")
         guard identities.count < limits?.maxSeries ?? .max else {
             refuses.series = true
             return nil

@@ -93,9 +93,8 @@ extension WindowMachine where Archive: ~Copyable {
         recallRetractions(of: device)
         let group = retractions.group(device, type: type)
         for identity in former {
-            guard let number = registry.introduce(identity, limits: nil) else { continue }
-            introduce(number, identity)
-            if siblings.isOn { noteSiblings(of: number) }
+            guard let number = introduceFormer(identity), siblings.isOn else { continue }
+            noteSiblings(of: number)
         }
         retractions.settle(group, isNewDevice: isNewDevice && former.isEmpty)
         return group

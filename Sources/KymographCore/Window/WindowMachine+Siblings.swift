@@ -24,11 +24,8 @@ extension WindowMachine where Archive: ~Copyable {
             let other = key.withByteView { SeriesKey.identity($0) }
             guard other.device == identity.device, other.correlation == identity.correlation,
                 types.indices.contains(other.type), self.kind(ofType: other.type) == kind,
-                registry.number(of: other) == nil,
-                // Beyond any limit: without it, nobody would know what it holds.
-                let number = registry.introduce(other, limits: nil)
+                let number = introduceFormer(other)
             else { continue }
-            introduce(number, other)
             siblings.append(number, kind: kind, among: registry.identities)
         }
         settleSiblings(of: number)

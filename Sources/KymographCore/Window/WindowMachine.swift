@@ -47,17 +47,24 @@ package struct WindowMachine<Archive: WindowArchive & ~Copyable>: ~Copyable {
     /// it, or its device, is over the limit: reject its readings as ``Rejection/tooManyDevices``.
     package mutating func define(_ identity: SeriesIdentity) -> Int? {
         if let known = registry.number(of: identity) { return known }
-        guard let number = registry.introduce(identity, limits: limits(for: identity)) else { return nil }
-        introduce(number, identity)
+        guard let number = introduce(identity, limits: limits(for: identity)) else { return nil }
         if needsLooks, siblings.isOn { noteSiblings(of: number) }
         return number
     }
 
-    /// Makes room for series `number`, which the registry has introduced.
-    mutating func introduce(_ number: Int, _ identity: SeriesIdentity) {
+    /// Numbers `identity`, which has no number yet, and makes room for it; nil when it, or its device, is over a limit.
+    mutating func introduce(_ identity: SeriesIdentity, limits: WindowLimits?) -> Int? {
+        guard let number = registry.introduce(identity, limits: limits) else { return nil }
         table.append(types[identity.type])
         archive.introduce(series: number, identity: identity)
         if retractions.isOn { noteRetractable(number) }
+        return number
+    }
+
+    /// Numbers a series that an earlier run has left, without a limit: nobody else would know what it holds. Nil when
+    /// it has a number, of this run's own, or since a sibling of it was introduced before.
+    mutating func introduceFormer(_ identity: SeriesIdentity) -> Int? {
+        registry.number(of: identity) == nil ? introduce(identity, limits: nil) : nil
     }
 
     /// Looks at readings before they are added, from here on.
