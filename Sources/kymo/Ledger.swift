@@ -54,11 +54,13 @@ struct Ledger: ParsableCommand {
         guard group.isEmpty else { return try addUp() }
         let directory = try store.directory()
         let isRunning = ControlClient.isRunning(directory)
+        let status = isRunning ? ControlClient.ask(ControlRequest(.status), directory)?.status : nil
         let reader = try StoreReader.opened(directory)
         if verify { try verify(reader, isRunning: isRunning) }
-        let report = try StandardError.translating { () throws(PipelineError) in
+        var report = try StandardError.translating { () throws(PipelineError) in
             try reader.ledger(span.filter, isRunning: isRunning)
         }
+        report.note(status)
         AuditNote.write(
             .ledger, ["kymo ledger: \((["counts of what is there"] + span.audited).joined(separator: ", "))"],
             in: directory)
@@ -138,6 +140,9 @@ enum LedgerText {
         if !report.balance.rejected.isEmpty { lines.append("  rejected: \(counts(report.balance.rejected))") }
         if !report.replayed.isEmpty { lines.append("  replayed: \(counts(report.replayed))") }
         if report.balance.kernelDropped > 0 { lines.append("  kernel-dropped \(report.balance.kernelDropped)") }
+        if let values = report.unwrittenValues, !values.isEmpty {
+            lines.append("  values not written since the instance started: \(counts(values))")
+        }
         for source in report.sources { lines.append(text(source)) }
         for topic in report.topics { lines.append(text(topic)) }
         for series in report.series { lines.append(text(series)) }

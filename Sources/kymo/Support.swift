@@ -62,7 +62,8 @@ struct Support: ParsableCommand {
             let reader = try StoreReader(directory: directory)
             let status = try running ?? reader.status(limitBytes: limit)
             archive.add("metrics.txt", status.metrics)
-            let report = try reader.ledger(ArchiveFilter(), isRunning: running != nil)
+            var report = try reader.ledger(ArchiveFilter(), isRunning: running != nil)
+            report.note(running)
             archive.add("ledger.json", String(decoding: try PrettyText.pretty(LedgerSummary(report)), as: UTF8.self))
         } catch {
             let message = (error as? PipelineError)?.message ?? "\(error)"

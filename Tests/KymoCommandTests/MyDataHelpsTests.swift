@@ -177,6 +177,35 @@ import TrialSupport
             ["run", "--stdin", "--format", "ndjson", "--mapping", "mydatahelps"],
             input: .bytes(Array(points.map { page([$0]) }.joined(separator: "\n").utf8)))
         #expect(done.end == .exit(0) && done.balance?.accepted == 3 && done.balance?.rejected == 0, "\(done.error)")
-        #expect(done.error.contains("unwritten 1: "), "\(done.error)")
+        #expect(done.error.contains("unwritten 1: ") && done.error.contains("(contradiction 1)"), "\(done.error)")
+    }
+
+    /// Why a value is absent is told while the instance runs: by status, ledger and the archive of support.
+    @Test func theReasonIsToldByCommands() throws {
+        let folder = TemporaryFolder()
+        let data = folder.file("data")
+        let run = try Kymo.start(
+            [
+                "run", "--stdin", "--format", "ndjson", "--mapping", "mydatahelps", "--data", data, "--out",
+                folder.file("out"), "--idle", "100ms", "--lateness", "0s",
+            ], input: .pipe)
+        let points = [point("s1", "120"), point("d1", "80"), point("s2", "180")]
+        run.write(Array(points.map { page([$0]) + "\n" }.joined().utf8))
+        try Waiting.until("a value that is withheld") {
+            try Kymo.run(["status", "--data", data]).text.contains("values not written 1 (contradiction 1)")
+        }
+        let ledger = try Kymo.run(["ledger", "--data", data]).text
+        #expect(ledger.contains("values not written since the instance started: contradiction 1"), "\(ledger)")
+        let json = try JSONTree(parsing: try Kymo.run(["ledger", "--data", data, "--format", "json"]).output)
+        #expect(json["unwrittenValues"]?["contradiction"] == .number("1"))
+        let metrics = try Kymo.run(["status", "--data", data, "--format", "prometheus"]).text
+        #expect(metrics.contains("kymo_values_unwritten_total{reason=\"contradiction\"} 1\n"), "\(metrics)")
+        let archive = folder.file("support.tar.gz")
+        #expect(try Kymo.run(["support", "--data", data, "--out", archive]).end == .exit(0))
+        let tar = try ChildProcess("/bin/tar", ["-xzf", archive, "-C", folder.path])
+        #expect(try tar.wait() == .exit(0), "\(tar.errorText)")
+        #expect(Files.text(folder.file("kymo-support/ledger.json")).contains("\"contradiction\" : 1"))
+        run.closeInput()
+        #expect(try run.finish().end == .exit(0))
     }
 }

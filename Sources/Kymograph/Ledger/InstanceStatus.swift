@@ -87,7 +87,7 @@ extension InstanceStatus {
         }
         if let balance { before.insert(balance, at: 0) }
         if let patients = CounterTable.text(.patients, samples, input) { before.append(patients) }
-        before += [.windows, .journal].compactMap { CounterTable.text($0, samples, input) }
+        before += [.values, .windows, .journal].compactMap { CounterTable.text($0, samples, input) }
         let oldest = store.outboxOldestAge.map { ", the oldest for \(age($0))" } ?? ""
         if let outbox = CounterTable.text(.outbox, samples, input) { before.append(outbox + oldest) }
         before += (store.paused ?? []).map { paused in

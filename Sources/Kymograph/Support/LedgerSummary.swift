@@ -26,6 +26,8 @@ package struct LedgerSummary: Encodable, Sendable {
     /// Resources of which a server lacks the latest version.
     package var lacking: Int
     package var superseded: Int
+    /// Values that Observations lack, by reason; nil when no instance runs.
+    package var unwrittenValues: [String: Int]?
     package var isComplete: Bool
 
     /// The sums of `report`.
@@ -37,6 +39,7 @@ package struct LedgerSummary: Encodable, Sendable {
         missingFrames = report.missingFrames.reduce(0) { $0 + $1.missing }
         lacking = report.lacking.values.reduce(0) { $0 + $1.count }
         (superseded, isComplete) = (report.superseded, report.isComplete)
+        unwrittenValues = report.unwrittenValues
         for series in report.series { add(series) }
     }
 

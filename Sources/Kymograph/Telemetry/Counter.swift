@@ -84,6 +84,8 @@ enum CounterLine: Sendable {
     case source
     /// Of `kymo status`, for the patient map.
     case patients
+    /// Of `kymo status`, for values that Observations lack.
+    case values
     /// Of `kymo status`, for the store.
     case windows, journal, outbox, lost, deadLetters, disk
 

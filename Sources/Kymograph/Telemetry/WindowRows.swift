@@ -57,14 +57,47 @@ enum WindowRows {
             "Readings without a number among others of their Observation",
             [.ifAny(.passedOver, "passed over ", ": readings without a number among others of their Observation")]
         ) { $0.losses.passedOver },
-        .ofRun(
-            "kymo_values_unwritten_total", unit: "values", "Values that could not be written, beside others that were",
-            [.ifAny(.unwritten, "unwritten ", ": values that could not be written, beside others that were")]
-        ) { $0.losses.unwritten },
+        Counter(
+            name: UnwrittenText.counter, kind: .counter, unit: "values", labels: ["reason"],
+            help: "Values that could not be written, beside others that were: readings of one correlation and time "
+                + "contradict each other in it (`contradiction`), no reading has a value of its type (`invalidValue`), "
+                + "a statistic does not fit 18 digits (`inexactNumber`), or a series has too many samples "
+                + "(`valueTooLong`)",
+            phrases: [
+                .custom(.unwritten) { context in
+                    UnwrittenText.of(context.samples).map {
+                        "unwritten \(context.value): values that could not be written, beside others that were (\($0))"
+                    }
+                },
+                .custom(.values) { context in
+                    UnwrittenText.of(context.samples).map { "values not written \(context.value) (\($0))" }
+                },
+            ]
+        ) { input in
+            input.run.map { run in
+                UnwrittenReason.allCases.map { ([$0.rawValue], Double(run.losses.unwrittenValues[$0])) }
+            } ?? []
+        },
         .ofRun(
             "kymo_observations_cut_tags_total", unit: "observations",
             "Observations without some tags of their readings, which have more than 64",
             [.ifAny(.cutTags, "cut tags ", ": Observations without some tags of their readings, which have too many")]
         ) { $0.losses.cutTags },
     ]
+}
+
+/// What ``CounterTable`` says of values that were not written.
+enum UnwrittenText {
+    static let counter = "kymo_values_unwritten_total"
+
+    /// How many there are for each reason; none where there are no such values.
+    static func counts(_ samples: CounterSamples) -> [(reason: String, count: Int)] {
+        samples.of(counter).filter { $0.value > 0 }.map { ($0.labels?["reason"] ?? "unknown", Int($0.value)) }
+    }
+
+    /// `contradiction 2, valueTooLong 1`; nil for none.
+    static func of(_ samples: CounterSamples) -> String? {
+        let counts = counts(samples)
+        return counts.isEmpty ? nil : counts.map { "\($0.reason) \($0.count)" }.joined(separator: ", ")
+    }
 }

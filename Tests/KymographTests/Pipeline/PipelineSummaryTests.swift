@@ -34,7 +34,7 @@ import Testing
         summary.observations = 5
         summary.condensed = 2
         summary.losses.passedOver = 6
-        summary.losses.unwritten = 8
+        (summary.losses.unwrittenValues[.contradiction], summary.losses.unwrittenValues[.valueTooLong]) = (7, 1)
         summary.losses.cutTags = 9
         summary.bundles = 2
         summary.bytes = 1_234
@@ -48,7 +48,8 @@ import Testing
                 "windows 4, observations 5 (1 amended), condensed readings 2, bundles 2, bytes 1234, "
                     + "123.4 bytes per reading",
                 "passed over 6: readings without a number among others of their Observation",
-                "unwritten 8: values that could not be written, beside others that were",
+                "unwritten 8: values that could not be written, beside others that were "
+                    + "(contradiction 7, valueTooLong 1)",
                 "cut tags 9: Observations without some tags of their readings, which have too many",
                 "undelivered bundles 1",
             ])

@@ -52,7 +52,10 @@ import Testing
         (run.shards.resources, run.shards.condensed, run.shards.vetoed) = (97, 101, 509)
         (run.rules.refused, run.rules.rewritten) = ([("a", 521)], [("b", 523)])
         (run.rules.entries, run.rules.tagged) = ([("c", 541)], [("d", 547)])
-        (run.shards.losses.passedOver, run.shards.losses.unwritten) = (103, 107)
+        run.shards.losses.passedOver = 103
+        for (place, reason) in UnwrittenReason.allCases.enumerated() {
+            run.shards.losses.unwrittenValues[reason] = 9_401 + place
+        }
         run.shards.losses.cutTags = 599
         (run.notes.leftOut, run.notes.wrapped) = (109, 113)
         (run.lateFrames, run.suppressedLogEntries) = (126, 421)

@@ -40,7 +40,7 @@ struct GlucoseFigures: ~Copyable, Sendable {
         countRanges(isMolar: program.isMolar)
         let varies = numbers.count > 1 && total.mantissa > 0
         variation = varies ? StandardDeviation.coefficientOfVariation(of: numbers) : nil
-        if varies && variation == nil { losses.unwritten = 1 }
+        if varies && variation == nil { losses.unwrittenValues[.inexactNumber] = 1 }
         return nil
     }
 

@@ -87,7 +87,8 @@ struct ValueWriter: ~Copyable, Sendable {
 
     private mutating func note(_ found: FieldFacts) {
         losses.passedOver += found.passedOver
-        losses.unwritten += (found.loss == nil ? 0 : 1) + (found.losesSeries ? 1 : 0)
+        if let loss = found.loss { losses.unwrittenValues[UnwrittenReason(loss)] += 1 }
+        if found.losesSeries { losses.unwrittenValues[.valueTooLong] += 1 }
     }
 
     /// Withholds the value of `field` where readings of one correlation and time differ in it: a number of one
@@ -100,7 +101,7 @@ struct ValueWriter: ~Copyable, Sendable {
         guard facts.isContradicted(field, content, tables) else { return }
         facts = FieldFacts()
         facts.explain(ProgramTables.errorReason)
-        losses.unwritten += 1
+        losses.unwrittenValues[.contradiction] += 1
         guard withheld != nil else { return }
         let isPair = [.period, .range, .ratio].contains(field.extras.form)
         let first = field.slot >= 0 ? field.slot : field.extras.second
@@ -133,7 +134,7 @@ struct ValueWriter: ~Copyable, Sendable {
             return
         }
         guard field.kind == .statistics else { return }
-        losses.unwritten += figures.make(field, content, tables, &facts)
+        losses.unwrittenValues[.inexactNumber] += figures.make(field, content, tables, &facts)
     }
 
     /// Looks for the arrays of a waveform; false when there are none.

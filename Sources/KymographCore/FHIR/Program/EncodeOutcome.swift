@@ -16,7 +16,9 @@ package struct ObservationLosses: Hashable, Sendable {
     package var passedOver = 0
     /// Values, components and statistics that could not be written, beside others that were; they have a
     /// `dataAbsentReason`.
-    package var unwritten = 0
+    package var unwritten: Int { unwrittenValues.total }
+    /// The same, by reason.
+    package var unwrittenValues = UnwrittenValues()
     /// Observations that have not all tags of their readings, since those have more than
     /// ``ReadingTags/mostWritten``.
     package var cutTags = 0
@@ -27,7 +29,7 @@ package struct ObservationLosses: Hashable, Sendable {
     /// Adds what others do not say.
     package mutating func add(_ other: ObservationLosses) {
         passedOver += other.passedOver
-        unwritten += other.unwritten
+        unwrittenValues.add(other.unwrittenValues)
         cutTags += other.cutTags
     }
 }
