@@ -48,7 +48,8 @@ final class DemoPicture: Sendable {
             state.rows.map { row, observations, order in
                 let values = order.flatMap { observations[$0] ?? [] }
                 let name = "  \(row.device)  \(row.type.padded(to: 15))"
-                return "\(name)\(Sparkline.text(values, width: 40).padded(to: 40))  \(order.count) Observations"
+                let picture = Sparkline.text(values, width: 40).padded(to: 40)
+                return "\(name)\(picture)  \(CountText.of(order.count, "Observation"))"
             }.sorted()
         }
     }

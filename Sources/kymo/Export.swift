@@ -198,7 +198,7 @@ struct Export: ParsableCommand {
             done += windows.count
             if total > 0 {
                 let whole = max(total + selected.open.total.windows, done)
-                progress.show(Double(done) / Double(whole), label: "\(done) windows")
+                progress.show(Double(done) / Double(whole), label: CountText.of(done, "window"))
             }
             windows = try selected.next(count)
         }

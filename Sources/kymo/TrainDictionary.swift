@@ -65,7 +65,7 @@ struct TrainDictionary: ParsableCommand {
         let small = measured.reduce(0) { $0 + ZstdDictionary.compressedSize($1, with: dictionary) }
         let tenths = (plain * 10 + small / 2) / small
         StandardError.write(
-            "kymo: \(dictionary.bytes.count) bytes; \(measured.count) documents held out: "
+            "kymo: \(dictionary.bytes.count) bytes; \(CountText.of(measured.count, "document")) held out: "
                 + "\(plain / measured.count) bytes each with zstd, \(small / measured.count) with the dictionary, "
                 + "\(tenths / 10).\(tenths % 10) times smaller\n")
     }

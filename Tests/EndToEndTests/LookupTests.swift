@@ -108,7 +108,7 @@ struct LookupTests {
                 "run", "--stdin", "--data", folder.file("data"), "--out", "none", "--server", server.base,
                 "--server-identity", "lookup",
             ], input: .bytes(Readings.ndjson(lines)))
-        #expect(done.error.contains("delivered 1 entries, undeliverable 1 (identityNotFound 1)"), "\(done.error)")
+        #expect(done.error.contains("delivered 1 entry, undeliverable 1 (identityNotFound 1)"), "\(done.error)")
         #expect(try await values(server) == ["Patient/A": ["50"]])
     }
 

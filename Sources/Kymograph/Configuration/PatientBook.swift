@@ -76,9 +76,9 @@ package final class PatientBook: Sendable {
         }
         let entry = LogEntry.change(
             .warning, DeedKind.patientsChanged.rawValue, ("file", path),
-            "\(text); of the past, \(change.periods) periods (devices \(change.devices)) are of another patient or "
-                + "encounter than readings may have been filed for: what has been filed stays as it is, and is not "
-                + "filed a second time; see docs/patients.md",
+            "\(text); of the past, \(CountText.of(change.periods, "period")) (devices \(change.devices)) "
+                + "\(change.periods == 1 ? "is" : "are") of another patient or encounter than readings may have been "
+                + "filed for: what has been filed stays as it is, and is not filed a second time; see docs/patients.md",
             fields: [("periods", .number(change.periods)), ("devices", .number(change.devices))])
         return entry.audited(as: .patientsChanged)
     }

@@ -26,7 +26,8 @@ package enum SourceRemoval {
             throw PipelineError(error)
         }
         defer { store.close() }
-        let counts = "\(request.sources.count) sources, \(request.devices.count) devices"
+        let (sources, devices) = (request.sources.count, request.devices.count)
+        let counts = "\(CountText.of(sources, "source")), \(CountText.of(devices, "device"))"
         try AuditTrail.noteChange([AuditDeed(.sourcesRemove, "'kymo sources remove': \(counts)")], in: directory)
         do throws(StoreError) {
             try store.remove(request.names, at: WallClock.now())

@@ -214,7 +214,10 @@ extension StoreReset.Contents {
     /// The same without names: for the audit trail.
     fileprivate var audited: String {
         let bundles = waiting.map(\.bundles).reduce(0, +)
-        return "\(openReadings) readings of open windows, \(bundles) undelivered bundles, \(letters) dead letters, "
-            + "\(payloads) kept payloads, \(windows) closed windows"
+        return [
+            "\(CountText.of(openReadings, "reading")) of open windows", CountText.of(bundles, "undelivered bundle"),
+            CountText.of(letters, "dead letter"), CountText.of(payloads, "kept payload"),
+            CountText.of(windows, "closed window"),
+        ].joined(separator: ", ")
     }
 }

@@ -91,7 +91,7 @@ extension InstanceStatus {
         let oldest = store.outboxOldestAge.map { ", the oldest for \(age($0))" } ?? ""
         if let outbox = CounterTable.text(.outbox, samples, input) { before.append(outbox + oldest) }
         before += (store.paused ?? []).map { paused in
-            let waiting = paused.letters == 1 ? "1 dead letter waits" : "\(paused.letters) dead letters wait"
+            let waiting = CountText.of(paused.letters, one: "dead letter waits", many: "dead letters wait")
             let letters = paused.letters == 0 ? "" : ", \(waiting)"
             return "paused \(paused.kind) \(paused.name) for \(age(paused.seconds))\(letters)"
         }
@@ -106,7 +106,8 @@ extension InstanceStatus {
         return bySink.sorted { $0.key < $1.key }.map { sink, all in
             let latest = all.sorted { ($1.seconds, $0.type) < ($0.seconds, $1.type) }
             let shown = latest.prefix(InstanceStatus.mostTypes).map { "\($0.type) \($0.at)" }
-            let rest = latest.count > shown.count ? ", and \(latest.count - shown.count) more types" : ""
+            let left = latest.count - shown.count
+            let rest = left > 0 ? ", and \(CountText.of(left, "more type"))" : ""
             return "taken last by \(sink): " + shown.joined(separator: ", ") + rest
         }
     }

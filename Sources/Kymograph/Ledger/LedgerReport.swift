@@ -122,8 +122,8 @@ package struct LedgerReport: Encodable, Sendable {
     package var superseded = 0
     /// Readings that their senders have taken back, and those that came again after that, in the same way.
     package var retracted = 0
-    /// By reason: values that Observations lack, as the running instance has counted them since its start; nil when none
-    /// runs. The readings are there, and nothing is missing.
+    /// By reason: values that Observations lack, as the running instance has counted them since its start; nil when
+    /// none runs. The readings are there, and nothing is missing.
     package var unwrittenValues: [String: Int]?
     /// What is open or missing; empty when the span is complete.
     package var missing: [String] = []

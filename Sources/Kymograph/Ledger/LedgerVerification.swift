@@ -45,7 +45,10 @@ package struct LedgerVerification: Sendable {
             check(ArchivedWindow(row))
             progress(Double(windows) / Double(max(total, 1)))
         }
-        if windows != total { differences.append("\(total - windows) windows are of no known series") }
+        if windows != total {
+            let unknown = CountText.of(total - windows, one: "window is", many: "windows are")
+            differences.append("\(unknown) of no known series")
+        }
     }
 
     private mutating func check(_ window: ArchivedWindow) {
@@ -117,11 +120,16 @@ package struct LedgerVerification: Sendable {
                 """)
         for row in rows where row[1] as Int > row[2] as Int {
             differences.append(
-                "there are \(row[1] as Int) dead letters of reason \(row[0] as String), and \(row[2] as Int) rejections"
-            )
+                "for the reason \(row[0] as String) the store has \(CountText.of(row[1], "dead letter")), and counts "
+                    + CountText.of(row[2], "rejection"))
         }
         let wrong = try SettledLetters.wrongRows(db)
-        if wrong > 0 { differences.append("\(wrong) counts of replayed letters are not those of rejections") }
+        if wrong > 0 {
+            differences.append(
+                CountText.of(
+                    wrong, one: "count of replayed letters is not that of rejections",
+                    many: "counts of replayed letters are not those of rejections"))
+        }
     }
 
     /// Receipts are of rows that the sink has settled, and windows left with rows that there were.
@@ -132,14 +140,24 @@ package struct LedgerVerification: Sendable {
                 SELECT count(*) FROM receipt LEFT JOIN sink ON sink.name = receipt.sink
                 WHERE coalesce(receipt.outbox > sink.through, receipt.sink NOT IN (SELECT name FROM former_sink))
                 """)
-        if let early, early > 0 { differences.append("\(early) receipts are of bundles that no sink has settled") }
+        if let early, early > 0 {
+            differences.append(
+                CountText.of(
+                    early, one: "receipt is of a bundle that no sink has settled",
+                    many: "receipts are of bundles that no sink has settled"))
+        }
         let unknown = try Int.fetchOne(
             db,
             sql: """
                 SELECT count(*) FROM window WHERE outbox >
                     coalesce((SELECT seq FROM sqlite_sequence WHERE name = 'outbox'), 0)
                 """)
-        if let unknown, unknown > 0 { differences.append("\(unknown) windows name bundles that never were") }
+        if let unknown, unknown > 0 {
+            differences.append(
+                CountText.of(
+                    unknown, one: "window names a bundle that never was",
+                    many: "windows name bundles that never were"))
+        }
         differences += try LackingResources(db).sentences
     }
 }

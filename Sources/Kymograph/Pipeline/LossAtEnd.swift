@@ -21,7 +21,7 @@ struct LossAtEnd {
     /// How many readings are lost, and where the others are; empty when nothing was received.
     var text: String {
         guard summary.received > 0 else { return "" }
-        let readings = count == 1 ? "1 reading" : "\(count) readings"
+        let readings = CountText.of(count, "reading")
         guard let directory else {
             let rest = "of which the sink may have taken some"
             return count == 0 ? "" : "up to \(readings) lost, \(rest); send all of them again"

@@ -253,7 +253,8 @@ package final class Pipeline: Sendable {
         if let message = closing.message { return outcome(exitCode: ExitStatus.ioError, message) }
         let inFlight = summary.inFlight
         guard inFlight == 0 else {
-            return outcome(exitCode: ExitStatus.software, "\(inFlight) readings are unaccounted for: this is a bug")
+            let readings = CountText.of(inFlight, one: "reading is", many: "readings are")
+            return outcome(exitCode: ExitStatus.software, "\(readings) unaccounted for: this is a bug")
         }
         return outcome(exitCode: ExitStatus.success, "")
     }

@@ -1,3 +1,4 @@
+import KymographCore
 import Synchronization
 
 /// Completes what a pipeline has written, at its end.
@@ -51,6 +52,6 @@ final class PipelineClosing: Sendable {
             return error.message
         }
         let lost = deadLetters.counts.lost
-        return lost == 0 ? nil : "\(lost) dead letters could not be written"
+        return lost == 0 ? nil : "\(CountText.of(Int(lost), "dead letter")) could not be written"
     }
 }

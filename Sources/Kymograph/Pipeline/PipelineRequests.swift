@@ -173,8 +173,8 @@ final class PipelineRequests: Sendable {
                 error: "\(FlushPoint.most) others wait for their windows to be closed: ask again later")
         }
         // Why windows are final before their time.
-        control.note(
-            .info("'kymo flush' closes \(answer.closed.map { "\($0)" } ?? "open") windows, asked by \(asker.name)"))
+        let windows = answer.closed.map { CountText.of($0, "window") } ?? "open windows"
+        control.note(.info("'kymo flush' closes \(windows), asked by \(asker.name)"))
         return ControlAnswer(flush: answer)
     }
 
@@ -209,7 +209,8 @@ final class PipelineRequests: Sendable {
         guard own.isEmpty else {
             return ControlAnswer(error: "this instance reads \(own.joined(separator: ", ")): it is not gone")
         }
-        let counts = "\(request.devices.count) devices and \(request.sources.count) sources"
+        let (devices, sources) = (request.devices.count, request.sources.count)
+        let counts = "\(CountText.of(devices, "device")) and \(CountText.of(sources, "source"))"
         control.note(
             .deed(
                 .sourcesRemove, by: asker.name,

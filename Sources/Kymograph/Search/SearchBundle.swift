@@ -47,7 +47,8 @@ enum SearchBundle {
     private static func warnings(_ page: FoundPage) -> [[UInt8]] {
         var issues: [[UInt8]] = []
         if page.damaged > 0 {
-            issues.append(issue("warning", "incomplete", "\(page.damaged) damaged windows are left out"))
+            let windows = CountText.of(page.damaged, one: "damaged window is", many: "damaged windows are")
+            issues.append(issue("warning", "incomplete", "\(windows) left out"))
         }
         if !page.unwritable.isEmpty {
             let names = page.unwritable.joined(separator: ", ")

@@ -265,9 +265,10 @@ struct StoreCommit: ~Copyable {
             ])
         }
         for entry in settlement.undeliverable {
+            let sent = CountText.of(entry.attempts, "time")
             let letter = StoredDeadLetter(
                 at: now, kind: .entry, reason: entry.reason.name, source: settlement.sink,
-                detail: "\(entry.resource), row \(entry.row), sent \(entry.attempts) times: \(entry.detail)",
+                detail: "\(entry.resource), row \(entry.row), sent \(sent): \(entry.detail)",
                 bytes: entry.bytes, resource: entry.resource, outbox: entry.row)
             try insert(letter, db)
         }

@@ -134,7 +134,7 @@ struct LostReadings: Hashable, Sendable {
     var text: String { LostReadings.text(count, isAtLeast: isAtLeast) }
 
     static func text(_ count: Int, isAtLeast: Bool) -> String {
-        guard isAtLeast else { return "\(count) readings" }
+        guard isAtLeast else { return CountText.of(count, "reading") }
         return "an unknown number of readings" + (count > 0 ? ", at least \(count)," : "")
     }
 

@@ -71,8 +71,8 @@ final class StoreDatabase: Sendable {
             if try pool.read({ try StoreCounts.read($0) }) == nil { try pool.write { try StoreCounts.begin($0) } }
             let facts = try pool.read { try StoreFacts($0) }
             if let marked = StoreMark.read(in: directory.path), marked.kept > facts.counts.kept {
-                throw StoreError(
-                    .damaged, "transactions with \(marked.kept - facts.counts.kept) acknowledged readings are missing")
+                let missing = CountText.of(marked.kept - facts.counts.kept, "acknowledged reading")
+                throw StoreError(.damaged, "transactions with \(missing) are missing")
             }
             return (pool, facts)
         } catch let error as StoreError {

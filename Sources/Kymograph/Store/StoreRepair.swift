@@ -18,7 +18,7 @@ struct StoreRepair {
         // The log of a database that is gone goes with it (``create()``).
         guard FileSystem.target(directory.database) != nil else { return nil }
         let lost = StorePages.lostTransactions(of: directory.database)
-        if lost > 0 { return "\(lost) transactions of its log cannot be read" }
+        if lost > 0 { return "\(CountText.of(lost, "transaction")) of its log cannot be read" }
         // A database is put in place when it is complete (``create()``): an empty file is what is left of one.
         if let status = FileSystem.target(directory.database), status.st_size == 0 { return "its file is empty" }
         return nil

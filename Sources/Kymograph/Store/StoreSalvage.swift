@@ -260,8 +260,8 @@ struct StoreSalvage {
     var summary: String {
         let certain = lost.filter { $0.value > 0 && !torn.contains($0.key) }.map { "\($0.value) of \($0.key)" }
         let parts = certain.sorted() + torn.sorted().map { "an unknown number of \($0)" }
-        var text = "saved \(saved) rows, lost \(parts.isEmpty ? "none" : parts.joined(separator: ", "))"
-        if lostTransactions > 0 { text += ", and lost \(lostTransactions) transactions" }
+        var text = "saved \(CountText.of(saved, "row")), lost \(parts.isEmpty ? "none" : parts.joined(separator: ", "))"
+        if lostTransactions > 0 { text += ", and lost \(CountText.of(lostTransactions, "transaction"))" }
         text += "; the damaged database is \(directory.damaged)"
         if let floor {
             let time = Date(timeIntervalSince1970: Double(floor) / 1e9).ISO8601Format()

@@ -1,3 +1,5 @@
+import KymographCore
+
 /// One counter or gauge of a running instance: a row of ``CounterTable``.
 struct Counter: Sendable {
     /// How its values move.
@@ -129,6 +131,11 @@ struct CounterPhrase: Sendable {
     /// The value with texts around it, unless it is zero.
     static func ifAny(_ line: CounterLine, _ before: String, _ after: String = "") -> CounterPhrase {
         CounterPhrase(line: line) { $0.value == 0 ? nil : "\(before)\($0.value)\(after)" }
+    }
+
+    /// The value with words for one thing, or for any other number of them, and a text before it.
+    static func counting(_ line: CounterLine, _ before: String, one: String, many: String) -> CounterPhrase {
+        CounterPhrase(line: line) { before + CountText.of($0.value, one: one, many: many) }
     }
 
     /// A text of its own.

@@ -71,7 +71,12 @@ enum ReceivedRows {
         .ofRun(
             "kymo_readings_withdrawn_total", unit: "readings",
             "Readings of an earlier run's journal that this run has rejected",
-            [.ifAny(.withdrawn, "rejected ", " readings of an earlier run: see the dead letters")]
+            [
+                .custom(.withdrawn) { context in
+                    let readings = CountText.of(context.value, "reading")
+                    return context.value == 0 ? nil : "rejected \(readings) of an earlier run: see the dead letters"
+                }
+            ]
         ) { $0.withdrawn },
         .ofRun(
             "kymo_sequence_missing_total", unit: "frames",

@@ -1,3 +1,5 @@
+import KymographCore
+
 /// Counters of the store.
 enum StoreRows {
     static let rows: [Counter] = [
@@ -9,15 +11,15 @@ enum StoreRows {
         },
         .ofStore(
             "kymo_store_journal_blocks", "blocks", "Blocks of the journal",
-            [.always(.journal, "journal ", " blocks")]
+            [.counting(.journal, "journal ", one: "block", many: "blocks")]
         ) { Double($0.journalBlocks) },
         .ofStore(
             "kymo_store_journal_readings", "readings", "Readings of the journal",
-            [.always(.journal, " with ", " readings")]
+            [.counting(.journal, " with ", one: "reading", many: "readings")]
         ) { Double($0.journalReadings) },
         .ofStore(
             "kymo_store_outbox_rows", "rows", "Rows of the outbox that wait for some sink",
-            [.always(.outbox, "outbox ", " bundles wait")]
+            [.counting(.outbox, "outbox ", one: "bundle waits", many: "bundles wait")]
         ) { Double($0.outboxRows) },
         .ofStore(
             "kymo_readings_lost", "readings",
@@ -26,7 +28,8 @@ enum StoreRows {
                 .custom(.lost) { context in
                     let isAtLeast = context.input.stored?.isLostAtLeast ?? false
                     guard context.value > 0 || isAtLeast else { return nil }
-                    return "lost \(isAtLeast ? "at least " : "")\(context.value) readings that were acknowledged"
+                    let readings = CountText.of(context.value, one: "reading that was", many: "readings that were")
+                    return "lost \(isAtLeast ? "at least " : "")\(readings) acknowledged"
                 }
             ]
         ) { Double($0.lost) },

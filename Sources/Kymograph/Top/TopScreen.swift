@@ -90,9 +90,10 @@ package struct TopScreen: Sendable {
         let percent = store.limitBytes > 0 ? " (\(store.usedBytes * 100 / store.limitBytes) %)" : ""
         let oldest = store.outboxOldestAge.map { ", the oldest for \(Int($0)) s" } ?? ""
         return [
-            "outbox      \(store.outboxRows) bundles wait\(oldest)",
+            "outbox      \(CountText.of(store.outboxRows, one: "bundle waits", many: "bundles wait"))\(oldest)",
             "store       \(TopScreen.short(Double(store.usedBytes)))B of \(TopScreen.short(Double(store.limitBytes)))B"
-                + "\(percent), windows \(store.windows), journal \(store.journalReadings) readings",
+                + "\(percent), windows \(store.windows), journal "
+                + CountText.of(store.journalReadings, "reading"),
             "letters     dead \(store.deadLetters), quarantined \(store.quarantined), lost \(store.lost)",
         ]
     }

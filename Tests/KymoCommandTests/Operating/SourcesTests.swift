@@ -68,7 +68,7 @@ import Testing
             let own = try run.command("sources", "remove", try instance.addresses()[0])
             #expect(own.end == .exit(1) && own.error.contains("it is not gone"), "\(own.error)")
             let done = try instance.terminate()
-            #expect(done.error.contains("1 devices and 0 sources are listed no more, asked by process "))
+            #expect(done.error.contains("1 device and 0 sources are listed no more, asked by process "))
             #expect(!done.error.contains("watch-1"))
         }
         #expect(try run.command("sources", "remove", "stdin").end == .exit(0))

@@ -45,7 +45,7 @@ struct PostgresOrderTests {
         _ = try ChildProcess("rm", ["-r", run.data]).finish()
         Files.move(copy, to: run.data)
         let done = try run.run([Readings.heartRate(second: 40)])
-        #expect(done.end == .exit(0) && done.error.contains("pg: delivered 1 entries"), "\(done.error)")
+        #expect(done.end == .exit(0) && done.error.contains("pg: delivered 1 entry"), "\(done.error)")
         #expect(try run.server.query("SELECT count(*) FROM kymo.readings") == ["11"])
         #expect(try run.server.query("SELECT count(*) FROM kymo.observation") == ["1"])
         #expect(try run.run([Readings.heartRate(second: 50)]).end == .exit(0))
@@ -62,7 +62,7 @@ struct PostgresOrderTests {
         }
         for process in started {
             let done = try process.finish()
-            #expect(done.end == .exit(0) && done.error.contains("pg: delivered 1 entries"), "\(done.error)")
+            #expect(done.end == .exit(0) && done.error.contains("pg: delivered 1 entry"), "\(done.error)")
         }
         #expect(try server.query("SELECT count(*), count(DISTINCT device) FROM kymo.readings") == ["240\t4"])
         #expect(try server.query("SELECT version FROM kymo.schema_version") == ["2"])
@@ -91,7 +91,7 @@ struct PostgresOrderTests {
         let text = "was made by a newer kymo (version 9, this one knows 2): use that version, or another schema"
         #expect(check.error.contains(text), "\(check.error)")
         let done = try run.run(Readings.heartRates(60, device: "later"))
-        #expect(done.end == .exit(0) && done.error.contains("1 bundles wait in"), "\(done.error)")
+        #expect(done.end == .exit(0) && done.error.contains("1 bundle waits in"), "\(done.error)")
         #expect(done.error.contains(text))
         #expect(try run.server.query("SELECT count(*) FROM kymo.readings") == ["120"])
     }

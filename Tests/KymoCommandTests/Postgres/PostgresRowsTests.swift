@@ -171,7 +171,7 @@ struct PostgresRowsTests {
         let mapping = ["--mapping", "device-alarms"]
         #expect(try run.run([message, alarm("present")], mapping).end == .exit(0))
         let ended = try run.run([alarm("ended", ",\"until\":\"2026-03-01T08:05:00Z\"")], mapping)
-        #expect(ended.error.contains("pg: delivered 1 entries"), "\(ended.error)")
+        #expect(ended.error.contains("pg: delivered 1 entry"), "\(ended.error)")
         let rows = try run.server.query(
             """
             SELECT resource_type, device, patient, revision, resource ->> 'status' FROM kymo.resource

@@ -69,6 +69,6 @@ import Testing
         let ledger = try run.command("ledger", "--device", "watch-1")
         #expect(ledger.end == .exit(65), "\(ledger.text)")
         #expect(ledger.text.contains("1 window is not delivered to study yet"), "\(ledger.text)")
-        #expect(try start("study").error.contains("1 bundles wait in"))
+        #expect(try start("study").error.contains("1 bundle waits in"))
     }
 }

@@ -151,7 +151,7 @@ import Testing
         let balance = try #require(next.balance)
         #expect(next.end == .exit(0) && balance.isClosed, "\(next.error)")
         #expect(balance.accepted == 0 && balance.duplicate == 1, "\(next.error)")
-        #expect(next.error.contains("rejected 1 readings of an earlier run"), "\(next.error)")
+        #expect(next.error.contains("rejected 1 reading of an earlier run"), "\(next.error)")
         let stored = try run.json("ledger", "--format", "json")["balance"]
         #expect(isSound(stored) && stored?["rejected"]?["missingValue"]?.integer == 1, "\(stored ?? .null)")
         #expect(try run.command("ledger", "--verify").end == .exit(0))

@@ -38,7 +38,7 @@ import Testing
         #expect(found.differences(from: expected) == [] && expected.observations.count == 1)
         #expect(try waiting(run) == 1, "the server has not got it")
         let last = try Kymo.run(arguments(run, Self.server + ["--out", "none"]))
-        #expect(last.error.contains("1 bundles wait in"), "\(last.error)")
+        #expect(last.error.contains("1 bundle waits in"), "\(last.error)")
     }
 
     /// Bundles that are gone do not wait.
@@ -46,7 +46,7 @@ import Testing
         let run = StoredRun()
         let first = try Kymo.run(
             arguments(run, Self.server + ["--out", "none"]), input: .bytes(Readings.ndjson(Readings.heartRates(20))))
-        #expect(first.error.contains("1 bundles wait in"), "\(first.error)")
+        #expect(first.error.contains("1 bundle waits in"), "\(first.error)")
         try run.change("DELETE FROM outbox")
         let second = try Kymo.run(arguments(run, Self.server + ["--out", "none"]))
         #expect(second.end == .exit(0) && !second.error.contains("bundles wait in"), "\(second.error)")

@@ -55,7 +55,7 @@ import Testing
             ])
         #expect(titles { $0.dropped = 9 } == ["notice: 9 messages were lost at udp"])
         #expect(titles { $0.store.lost = 2 } == ["critical: 2 readings are lost"])
-        #expect(titles { $0.store.quarantined = 1 } == ["warning: 1 rows of the store are damaged"])
+        #expect(titles { $0.store.quarantined = 1 } == ["warning: 1 row of the store is damaged"])
         #expect(titles { $0.store.usedBytes = 79 } == [])
         #expect(titles { $0.store.usedBytes = 80 } == ["warning: The store is 80 % full"])
         #expect(titles { $0.store.usedBytes = 95 } == ["critical: The store is 95 % full"])

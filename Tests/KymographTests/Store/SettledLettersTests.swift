@@ -125,7 +125,7 @@ import TrialSupport
             #expect(try run.missing(filter) == ["a noTemplate": 1])
             #expect(try run.differences.isEmpty)
             try store.pool.write { try $0.execute(sql: "UPDATE settled_rejection SET count = 2") }
-            #expect(try run.differences == ["1 counts of replayed letters are not those of rejections"])
+            #expect(try run.differences == ["1 count of replayed letters is not that of rejections"])
         }
     }
 

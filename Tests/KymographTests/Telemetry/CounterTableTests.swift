@@ -135,6 +135,20 @@ import Testing
         ".paused", ".paused.some.0.letters",
     ]
 
+    /// The lines of `kymo status` for one of each, and for several.
+    @Test(arguments: [
+        (1, "journal 1 block with 1 reading", "outbox 1 bundle waits", "lost 1 reading that was acknowledged"),
+        (2, "journal 2 blocks with 2 readings", "outbox 2 bundles wait", "lost 2 readings that were acknowledged"),
+    ]) func numbersStandBeforeTheRightWord(count: Int, journal: String, outbox: String, lost: String) {
+        var stored = StoreStatus()
+        (stored.journalBlocks, stored.journalReadings, stored.outboxRows, stored.lost) = (count, count, count, count)
+        let input = CounterInput(stored: stored)
+        let samples = CounterTable.samples(input)
+        #expect(CounterTable.text(.journal, samples, input) == journal)
+        #expect(CounterTable.text(.outbox, samples, input) == outbox)
+        #expect(CounterTable.text(.lost, samples, input) == lost)
+    }
+
     private func check(_ value: Any) {
         let samples = CounterTable.samples(input).all.map(\.value)
         for (path, number) in numbers(value)

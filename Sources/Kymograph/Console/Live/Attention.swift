@@ -75,7 +75,7 @@ struct AttentionRules {
         guard balance.imbalance > 0 else { return found }
         return found + [
             Attention(
-                severity: .critical, title: "\(balance.imbalance) readings unaccounted for",
+                severity: .critical, title: "\(CountText.of(balance.imbalance, "reading")) unaccounted for",
                 text: "What was received is not what was accepted or rejected. This is a bug: please report it.",
                 link: "ledger")
         ]
@@ -96,14 +96,17 @@ struct AttentionRules {
         if store.lost > 0 {
             found.append(
                 Attention(
-                    severity: .critical, title: "\(store.lost) readings are lost",
+                    severity: .critical,
+                    title: "\(CountText.of(store.lost, one: "reading is", many: "readings are")) lost",
                     text: "The store was damaged: readings that were acknowledged are not in it.", link: "ledger"))
         }
         if store.quarantined > 0 {
             found.append(
                 Attention(
-                    severity: .warning, title: "\(store.quarantined) rows of the store are damaged",
-                    text: "They were put aside. 'kymo support' collects what a report needs."))
+                    severity: .warning,
+                    title: CountText.of(
+                        store.quarantined, one: "row of the store is damaged", many: "rows of the store are damaged"),
+                    text: "What is damaged was put aside. 'kymo support' collects what a report needs."))
         }
         let percent = store.limitBytes > 0 ? store.usedBytes * 100 / store.limitBytes : 0
         if percent >= 80 {
@@ -117,7 +120,7 @@ struct AttentionRules {
 
     private var ofSinks: [Attention] {
         sinks.compactMap { sink in
-            let waiting = "\(sink.waiting) bundles wait"
+            let waiting = CountText.of(sink.waiting, one: "bundle waits", many: "bundles wait")
             if !sink.isUp, sink.circuit != "probing" {
                 let trouble = sink.trouble ?? "it takes nothing at present"
                 return Attention(
@@ -139,10 +142,12 @@ struct AttentionRules {
                 found.append(
                     Attention(
                         severity: isNow ? .critical : .notice,
-                        title: "\(source.dropped) messages "
-                            + (isNow
-                                ? "are lost at \(source.name), and more each second" : "were lost at \(source.name)"),
-                        text: "The kernel had no room for these datagrams: raise receiveBuffer, or lanes."))
+                        title: isNow
+                            ? CountText.of(source.dropped, one: "message is", many: "messages are")
+                                + " lost at \(source.name), and more each second"
+                            : CountText.of(source.dropped, one: "message was", many: "messages were")
+                                + " lost at \(source.name)",
+                        text: "The kernel had no room for what was lost: raise receiveBuffer, or lanes."))
             }
             return found + [silence(of: source)].compactMap { $0 }
         }
@@ -184,8 +189,10 @@ struct AttentionRules {
         guard gaps.count > shown.count else { return shown }
         return shown + [
             Attention(
-                severity: .notice, title: "\(gaps.count - shown.count) more devices have gaps", text: "",
-                link: "timeline")
+                severity: .notice,
+                title: CountText.of(
+                    gaps.count - shown.count, one: "more device has gaps", many: "more devices have gaps"),
+                text: "", link: "timeline")
         ]
     }
 
@@ -199,7 +206,9 @@ struct AttentionRules {
         guard reasons.count > shown.count else { return shown }
         return shown + [
             Attention(
-                severity: .notice, title: "Readings were not taken for \(reasons.count - shown.count) more reasons",
+                severity: .notice,
+                title: "Readings were not taken for "
+                    + CountText.of(reasons.count - shown.count, one: "more reason", many: "more reasons"),
                 text: "", link: "letters")
         ]
     }
@@ -219,7 +228,7 @@ extension Rejection.Fate {
 extension LiveSnapshot.Reason {
     /// What was not taken, and why.
     fileprivate var title: String {
-        let readings = count == 1 ? "1 reading was" : "\(count) readings were"
+        let readings = CountText.of(count, one: "reading was", many: "readings were")
         return "\(readings) \(fate == .intended ? "left out" : "not taken"): \(cause)"
     }
 }

@@ -76,7 +76,7 @@ final class KafkaSession {
             if places.readers.isEmpty, let fault { throw fault }
             if isNew, reading.beginning == .latest { try holdBeginning(now) }
             try readAll()
-            let text = wanted.count == 1 ? "1 partition" : "\(wanted.count) partitions"
+            let text = CountText.of(wanted.count, "partition")
             notices.append(.connected("reading \(text) of \(topic)"))
             tellQuestions(fault)
         } catch {
@@ -113,7 +113,8 @@ final class KafkaSession {
         let all = Int32(clamping: count)
         guard let stated = reading.partitions?.numbers else { return Array(0..<all) }
         guard let absent = stated.first(where: { $0 >= all }) else { return stated }
-        throw KafkaFault(.unfit, "the topic has \(count) partitions, from 0 on, and partitions names \(absent)")
+        let partitions = CountText.of(count, "partition")
+        throw KafkaFault(.unfit, "the topic has \(partitions), from 0 on, and partitions names \(absent)")
     }
 
     /// Asks for the positions in those of `numbers` that are not known.
@@ -374,7 +375,7 @@ final class KafkaSession {
             all.contains(where: { places.readers[$0] == nil && !places.questions.has($0) }),
             (try? ask(of: Array(all))) != nil
         else { return }
-        notices.append(.note("the topic has \(count) partitions now"))
+        notices.append(.note("the topic has \(CountText.of(count, "partition")) now"))
     }
 
     /// Reads no more, and tells the group what is durable; ``hear(at:)`` tells whether it has answered.

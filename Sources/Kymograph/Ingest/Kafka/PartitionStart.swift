@@ -1,3 +1,5 @@
+import KymographCore
+
 /// Where a partition is read from that this process has not read yet: by the group's position, which operators set by
 /// their tools, by that of the store, and by the configuration, in this order (docs/decisions/0050).
 struct PartitionStart: Equatable {
@@ -43,9 +45,10 @@ struct PartitionStart: Equatable {
         case .own where group < store.told: note = "the position was set back from \(store.next) to \(group)"
         case .own where group > store.next:
             passedOver = group - store.next
+            let records = CountText.of(Int(passedOver), one: "record at most is", many: "records at most are")
             note =
                 "the position was set forward from \(store.next), where the store has it, to \(group): "
-                + "\(passedOver) records at most are passed over; unless somebody has meant it so, end kymo, set it to "
+                + "\(records) passed over; unless somebody has meant it so, end kymo, set it to "
                 + "\(store.next), and start it again"
         case .own, .left: takeOwn(group, store, offsets)
         }

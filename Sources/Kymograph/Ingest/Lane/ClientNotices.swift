@@ -91,10 +91,12 @@ final class ClientNotices {
         let text =
             switch limit.kind {
             case .connections:
-                "refused \(client): \(configuration.connectionLimit) clients are connected; raise connections"
+                "refused \(client): "
+                    + CountText.of(configuration.connectionLimit, one: "client is", many: "clients are")
+                    + " connected; raise connections"
             case .connectionsPerPeer:
-                "refused \(client): its host has \(configuration.maxConnectionsPerPeer) connections; raise "
-                    + "connectionsPerPeer"
+                "refused \(client): its host has "
+                    + "\(CountText.of(configuration.maxConnectionsPerPeer, "connection")); raise connectionsPerPeer"
             case .idle:
                 "disconnected \(client), which was silent for longer than idleLimit"
             case .stranger:

@@ -65,14 +65,15 @@ final class SinkWays: Sendable {
         let undeliverable = summary.undeliverableReasons.text
         let requests = (summary.traffic?.endings ?? []).reduce(0) { $0 + $1.count }
         var text =
-            "\(way.name): delivered \(summary.delivered) entries\(summary.deletedText), undeliverable \(undeliverable)"
-            + ", requests \(requests)"
+            "\(way.name): delivered \(CountText.of(summary.delivered, one: "entry", many: "entries"))"
+            + "\(summary.deletedText), undeliverable \(undeliverable), requests \(requests)"
         if summary.retries > 0 { text += ", retries \(summary.retries)" }
         let rest = way.waiting
         if rest > 0 {
             // Not what the server has said last, which may quote content.
             let reason = summary.trouble?.reason ?? "kymo status says how far it is"
-            text += "; \(rest) bundles wait in \(store.directory.path) for the next start (\(reason))"
+            let waiting = CountText.of(rest, one: "bundle waits", many: "bundles wait")
+            text += "; \(waiting) in \(store.directory.path) for the next start (\(reason))"
         }
         control.note(LogEntry(rest > 0 ? .warning : .info, text))
     }

@@ -1,3 +1,5 @@
+import KymographCore
+
 /// Rotating files in a directory: `to: /var/lib/kymo/bundles`.
 package struct DirectoryAddress: SinkAddress {
     /// The directory.
@@ -45,7 +47,7 @@ package struct DirectoryAddress: SinkAddress {
 
     private static func describe(_ file: RecoveredFile) -> String {
         let part = file.isPartial ? ", which is only the beginning of a file," : ""
-        let cut = file.bytesCut > 0 ? " without the \(file.bytesCut) bytes of its unfinished line" : ""
+        let cut = file.bytesCut > 0 ? " without \(CountText.of(file.bytesCut, "byte")) of its unfinished line" : ""
         return "recovered \(file.name)\(part) of an earlier run that did not end well\(cut)"
     }
 }

@@ -107,7 +107,7 @@ package struct KafkaSettings: SinkAddress {
         do throws(KafkaFault) {
             let producer = try KafkaProducer(target.allProperties(), topic: target.place.topic, bell: -1)
             let count = try producer.partitions(milliseconds: KafkaSettings.patience)
-            let partitions = count == 1 ? "1 partition" : "\(count) partitions"
+            let partitions = CountText.of(count, "partition")
             return [SinkObstacle("\(target.place.name) answers: the topic has \(partitions)", exitCode: 0)]
         } catch {
             let code =
