@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
 """A FHIR server that keeps what it is given, and deletes it again.
 
-  fhir_store.py [--own-ids] [--no-delete]
+  fhir_store.py [--own-ids] [--no-delete] [--hold]
 
 Prints its port. Takes transactions and batches of PUT and conditional POST, the same as single requests, DELETE by id, and searches by
 identifier. With --own-ids it makes no resource under an id that it is given, and with --no-delete it deletes nothing and says so. A
 DELETE with a condition, or of what is not there, is refused. GET /_all gives all resources by type and id,
-GET /_writes what was asked to be written, as method and URL, and GET /_searches what was searched for.
+GET /_writes what was asked to be written, as method and URL, and GET /_searches what was searched for. With --hold the first bundle is
+not looked at before GET /_release, also when its client has gone; GET /_held says whether it has come.
 """
 import argparse
 import itertools
@@ -19,12 +20,14 @@ from answering import FHIRAnswering, serve, statement
 parser = argparse.ArgumentParser()
 parser.add_argument("--own-ids", action="store_true")
 parser.add_argument("--no-delete", action="store_true")
+parser.add_argument("--hold", action="store_true")
 options = parser.parse_args()
 
 TYPES = ("Observation", "Device", "Patient")
 ORDER = ("POST", "PUT")
 
 lock = threading.Lock()
+held, released = threading.Event(), threading.Event()
 resources, writes, searches, numbers = {}, [], [], itertools.count(1)
 
 
@@ -100,6 +103,11 @@ class Handler(FHIRAnswering):
         with lock:
             if url.path == "/_all":
                 return self.give(resources)
+            if url.path == "/_held":
+                return self.give(held.is_set())
+            if url.path == "/_release":
+                released.set()
+                return self.give(True)
             if url.path == "/_writes":
                 return self.give(writes)
             if url.path == "/_searches":
@@ -112,6 +120,12 @@ class Handler(FHIRAnswering):
 
     def do_POST(self):
         content = json.loads(self.text())
+        with lock:
+            waits = options.hold and content["resourceType"] == "Bundle" and not held.is_set()
+            if waits:
+                held.set()
+        if waits:
+            released.wait()
         with lock:
             if content["resourceType"] == "Bundle":
                 return self.give(*bundle(content))

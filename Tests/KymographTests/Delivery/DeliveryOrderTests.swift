@@ -40,6 +40,22 @@ import TrialSupport
         #expect(request.url == "http://server/fhir")
     }
 
+    /// Before others go on where it ends: nothing is sent any more, and what was sent is answered.
+    @Test func ceasesWithWhatIsUnderWay() throws {
+        let rehearsal = try DeliveryRehearsal([TestRow.transaction([Reading("a", 1, 10)])])
+        rehearsal.server.steps = [.hold]
+        rehearsal.turn()
+        #expect(rehearsal.engine.isUnderWay && rehearsal.server.held.count == 1)
+        rehearsal.engine.cease()
+        rehearsal.outbox.add(TestRow.transaction([Reading("a", 1, 11), Reading("b", 1, 20)]))
+        rehearsal.run(seconds: 3_600)
+        #expect(rehearsal.engine.isUnderWay && rehearsal.server.bundles.count == 1)
+        rehearsal.server.answerHeld(0)
+        rehearsal.run(seconds: 7_200)
+        #expect(!rehearsal.engine.isUnderWay && rehearsal.server.bundles.count == 1)
+        #expect(rehearsal.values == ["a-1": 10] && rehearsal.outbox.settledThrough == 3)
+    }
+
     @Test func keepsTheBytesOfResources() throws {
         let row = TestRow.transaction([Reading("a", 1, 10)])
         let rehearsal = try DeliveryRehearsal([row])

@@ -120,9 +120,37 @@ final class SinkWay: Sendable {
             Wait.milliseconds(5)
             left -= 1
         }
+        cease()
+        awaitAnswers()
         end()
         outbox.goOn()
     }
+
+    /// Has it send nothing more.
+    func cease() {
+        if case .taker(let delivery) = carrier { delivery.cease() }
+    }
+
+    /// Waits, after ``cease()``, for the answers to what it has sent, which come within the time limits of requests:
+    /// until then the server may store that, and would put it in the place of what another way sends. Until
+    /// `isStopped`, or the pipeline ends by force.
+    func awaitAnswers(until isStopped: () -> Bool = { false }) {
+        guard case .taker(let delivery) = carrier else { return }
+        var waited = 0
+        while !delivery.hasEnded, !control.isForced, !isStopped() {
+            if waited == SinkWay.quiet {
+                control.note(
+                    .info(
+                        "\(name): waits for answers to what it was sent, which its server may still store, for as long as "
+                            + "its timeout"))
+            }
+            Wait.milliseconds(5)
+            waited += 5
+        }
+    }
+
+    /// Milliseconds of such a wait that nobody is told of.
+    private static let quiet = 500
 
     /// Leaves the sink nothing that is made from here on; its files are complete when it has what there is.
     func leave() {

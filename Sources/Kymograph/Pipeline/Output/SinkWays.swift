@@ -104,7 +104,8 @@ final class SinkWays: Sendable {
     private static let patience = 10_000
 
     /// Ends the ways at `places`: their sinks get what there is for them, as long as they take it. How many bundles
-    /// each has not taken. Until `isStopped`, or the pipeline ends by force.
+    /// each has not taken. Until `isStopped`, or the pipeline ends by force. What they were sent is answered then: a
+    /// sink that comes back must not be overtaken by it.
     func end(_ places: [Int], isStopped: () -> Bool) -> [(name: String, rest: Int)] {
         let going = present.filter { places.contains($0.place) }
         for way in going {
@@ -116,7 +117,11 @@ final class SinkWays: Sendable {
             Wait.milliseconds(5)
             left -= 1
         }
-        for way in going { way.end() }
+        for way in going { way.cease() }
+        for way in going {
+            way.awaitAnswers(until: isStopped)
+            way.end()
+        }
         ways.withLock { ways in ways.removeAll { places.contains($0.place) } }
         return isStopped() ? [] : going.map { ($0.name, $0.waiting) }
     }

@@ -64,6 +64,9 @@ final class HubEngine: DeliveryWork {
 
     var nextWake: Instant? { channel.nextWake(hasReady: lanes.hasReady) }
 
+    func cease() { channel.cease() }
+    var isUnderWay: Bool { channel.isUnderWay }
+
     func abandon() { channel.abandon() }
 
     // MARK: Sending

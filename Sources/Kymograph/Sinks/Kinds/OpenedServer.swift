@@ -53,6 +53,10 @@ final class OpenedServer: SinkDelivery {
         return next > now.advanced(by: OpenedServer.patience)
     }
 
+    func cease() { delivery.cease() }
+
+    var hasEnded: Bool { delivery.isDone }
+
     func end() {
         if !delivery.isDone { delivery.stop() }
         _ = delivery.wait(milliseconds: 1_000)

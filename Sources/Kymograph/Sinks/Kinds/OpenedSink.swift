@@ -43,6 +43,12 @@ package protocol SinkDelivery: AnyObject, Sendable {
     /// Whether something is still to be delivered, and will be soon: an end waits for that.
     var isWorthWaitingFor: Bool { get }
 
+    /// Has it send nothing more, and end when what it has sent is answered.
+    func cease()
+
+    /// Whether it has ended.
+    var hasEnded: Bool { get }
+
     /// Ends delivery, finished or not: what was not delivered stays in the outbox.
     func end()
 

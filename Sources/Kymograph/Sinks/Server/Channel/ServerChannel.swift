@@ -24,6 +24,8 @@ final class ServerChannel {
     var taken = 0
     /// Whether everything that is held has been taken but what the rest waits for.
     var isBlocked = false
+    /// Whether nothing is sent any more: what waits is left to others.
+    private var isCeasing = false
     /// Attempts after the first of their request.
     private(set) var retries = 0
     /// What was asked, and how it was answered.
@@ -76,10 +78,16 @@ final class ServerChannel {
     /// Requests under way.
     var inFlight: Int { exchanges.values.count { $0.state != .waiting } }
 
+    /// Whether the server may still store something whose answer is to come.
+    var isUnderWay: Bool { exchanges.values.contains { $0.state == .sent && $0.request.isWrite } }
+
+    /// Sends nothing from here on; what has been sent is still answered.
+    func cease() { isCeasing = true }
+
     /// Whether another request could be sent at once.
     var hasRoom: Bool {
         let now = clock.elapsed()
-        guard pausedUntil <= now else { return false }
+        guard pausedUntil <= now, !isCeasing else { return false }
         switch circuit.state {
         case .closed:
             let busy = exchanges.values.count { $0.state != .waiting || $0.due <= now && !$0.isDoubtful }
@@ -96,6 +104,7 @@ final class ServerChannel {
     /// When there is something to do next, if nobody answers before, now at the earliest; nil when nothing waits.
     /// `hasReady` says whether further requests could be made, which may wait for the end of a pause alone.
     func nextWake(hasReady: Bool) -> Instant? {
+        guard !isCeasing else { return nil }
         let now = clock.elapsed()
         if let wake = ownWake { return max(wake, now) }
         return hasReady && pausedUntil > now ? pausedUntil : nil
@@ -118,7 +127,7 @@ final class ServerChannel {
     func work() {
         let now = clock.elapsed()
         circuit.advance(to: now)
-        guard pausedUntil <= now else { return }
+        guard pausedUntil <= now, !isCeasing else { return }
         switch circuit.state {
         case .open: return
         case .halfOpen:
@@ -170,6 +179,7 @@ final class ServerChannel {
     private func authorized(_ exchange: Exchange, _ result: Result<String?, AuthorizationFailure>) {
         switch result {
         case .failure(let failure): retry(exchange, failure.message, DeliveryTrouble(failure), wait: nil)
+        case .success where isCeasing: exchange.state = .waiting
         case .success(let value):
             exchange.authorization = value
             exchange.state = .sent

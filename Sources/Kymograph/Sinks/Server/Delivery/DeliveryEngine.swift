@@ -68,6 +68,10 @@ final class DeliveryEngine: DeliveryWork {
     /// Whether rows are in hand.
     var hasRows: Bool { rows.count > 0 }
 
+    func cease() { channel.cease() }
+
+    var isUnderWay: Bool { channel.isUnderWay }
+
     /// Forgets what is under way.
     func abandon() { channel.abandon() }
 

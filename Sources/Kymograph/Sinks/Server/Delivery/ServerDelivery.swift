@@ -27,12 +27,21 @@ protocol DeliveryWork: AnyObject {
     /// Forgets what it has learnt by asking. Default: ignored.
     func forgetLookups()
 
+    /// Sends nothing from here on; what has been sent is still answered. Default: ignored.
+    func cease()
+
+    /// Whether the answer to something that was sent is still to come, so that the server may store it later than
+    /// what others send. Default: false.
+    var isUnderWay: Bool { get }
+
     /// Forgets what is under way; answers that still come are not looked at.
     func abandon()
 }
 
 extension DeliveryWork {
     func forgetLookups() {}
+    func cease() {}
+    var isUnderWay: Bool { false }
 }
 
 /// Delivers the rows of an outbox to one server, on a thread of its own.
@@ -40,14 +49,17 @@ extension DeliveryWork {
 /// At least once, and idempotent by identity: what may have been stored is sent again as the same bundle. Nothing is
 /// settled before the server has stored it or will never take it. One bundle of a device is under way at a time.
 ///
-/// Call ``start()`` once; then ``finish()`` to end when the outbox is empty, or ``stop()`` to end at once; ``wait``
-/// for the end. Answers that come after a stop are lost, and what they were for is delivered again by the next run.
+/// Call ``start()`` once; then ``finish()`` to end when the outbox is empty, ``cease()`` to end when what was sent is
+/// answered, or ``stop()`` to end at once; ``wait`` for the end. Answers that come after a stop are lost, and what they
+/// were for is delivered again by the next run.
 package final class ServerDelivery: Sendable {
     private enum Phase {
         /// Delivers what there is, and waits for more.
         case running
         /// Ends when the outbox is empty.
         case finishing
+        /// Sends nothing more, and ends when what it has sent is answered.
+        case ceasing
         /// Ends at once.
         case stopping
         /// Its thread has ended.
@@ -117,6 +129,13 @@ package final class ServerDelivery: Sendable {
         inbox.wake()
     }
 
+    /// Sends nothing more, and ends when what was sent is answered, or its time is over. Others that go on where this
+    /// ends would otherwise be overtaken by it: a server goes on with what it has, whether or not the connection stands.
+    package func cease() {
+        shared.withLock { if [.running, .finishing].contains($0.phase) { $0.phase = .ceasing } }
+        inbox.wake()
+    }
+
     /// Ends at once.
     package func stop() {
         shared.withLock { if $0.phase != .done { $0.phase = .stopping } }
@@ -149,8 +168,15 @@ package final class ServerDelivery: Sendable {
                 return shared.forgetsLookups
             }
             if forgetsLookups { engine.forgetLookups() }
+            let isCeasing = phase == .ceasing
+            if isCeasing { engine.cease() }
             engine.turn()
             shared.withLock { $0.status = engine.status }
+            if isCeasing {
+                guard engine.isUnderWay else { break }
+                pause(engine)
+                continue
+            }
             let isFinishing = phase == .finishing
             guard engine.isIdle || isFinishing && !engine.hasRows else {
                 pause(engine)

@@ -1,0 +1,81 @@
+import CommandSupport
+import Glibc
+import Kymograph
+import KymographTestKit
+import Testing
+
+/// A FHIR server whose settings change while `kymo run` works: what it was sent before comes before what it is sent
+/// then, and counts are those of the run.
+@Suite(.serialized) struct ServerHandoverTests {
+    private let folder = TemporaryFolder()
+
+    private func configure(_ base: String, timeout: Int) {
+        folder.write(
+            "kymo.yaml",
+            """
+            window: 1h
+            idle: 0s
+            data: data
+            sources: [{unix: \(folder.file("a.sock"))}]
+            sinks: [{server: '\(base)', identity: create, name: ward, timeout: \(timeout)s}]
+
+            """)
+    }
+
+    private func start() throws -> (run: ChildProcess, address: String) {
+        let run = try Kymo.start(["run", "--config", "kymo.yaml"], directory: folder.path)
+        return (run, try run.addresses()[0])
+    }
+
+    private func status(_ more: String...) throws -> String {
+        try Kymo.run(["status", "--data", folder.file("data")] + more).text
+    }
+
+    /// Has `lines` taken and the windows that they are in closed; waits `wait` for the server.
+    private func send(_ lines: [String], _ address: String, total: Int, wait: String) throws {
+        try Sending.send(lines: lines, to: address)
+        try Waiting.until("\(total) readings") { try status().contains("received \(total) ") }
+        _ = try Kymo.run(["flush", "--wait", wait, "--data", folder.file("data")])
+    }
+
+    private func get(_ server: TestServer, _ path: String) async throws -> JSONTree {
+        try await CurlTransport().send(HTTPRequest("GET", server.url(path))).get().json
+    }
+
+    private func wait(_ what: String, until isSo: () async throws -> Bool) async throws {
+        for _ in 0..<1_000 {
+            if try await isSo() { return }
+            try await Task.sleep(for: .milliseconds(20))
+        }
+        throw WaitError(description: what)
+    }
+
+    /// The status of the only Observation.
+    private func observation(_ server: TestServer) async throws -> String? {
+        guard case .object(let all) = try await get(server, "/_all") else { return nil }
+        return all.first { $0.key.hasPrefix("Observation/") }?.value["status"]?.text
+    }
+
+    /// A server goes on with what it has after the connection is gone: a former version would replace the latest.
+    @Test func whatIsUnderWayIsAwaited() async throws {
+        let server = try TestServer("fhir_store.py", ["--hold"])
+        configure(server.url("/fhir"), timeout: 60)
+        let (run, address) = try start()
+        try send(Readings.heartRates(20), address, total: 20, wait: "0s")
+        try await wait("the first bundle") { try await get(server, "/_held") == .bool(true) }
+        configure(server.url("/fhir"), timeout: 61)
+        run.signal(SIGHUP)
+        try run.waitForError("ward: waits for answers to what it was sent")
+        try send([Readings.heartRate(second: 30)], address, total: 21, wait: "0s")
+        #expect(try await observation(server) == nil)
+        _ = try await get(server, "/_release")
+        try run.waitForError("sinks[0].timeout 60s → 61s")
+        try await wait("the later version") { try await observation(server) == "amended" }
+        let writes = (try await get(server, "/_writes").elements ?? []).compactMap(\.text)
+        #expect(writes.count { $0.hasPrefix("PUT Observation/") } == 2, "\(writes)")
+        let done = try run.terminate()
+        #expect(done.end == .exit(0) && done.balance?.isClosed == true, "\(done.error)")
+        #expect(try await observation(server) == "amended")
+        #expect(try Kymo.run(["ledger", "--verify", "--data", folder.file("data")]).end == .exit(0))
+    }
+}
