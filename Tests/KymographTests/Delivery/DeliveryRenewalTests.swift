@@ -72,6 +72,21 @@ import Testing
         #expect(subjects(rehearsal) == ["Patient/P1"] && rehearsal.outbox.isSettled)
     }
 
+    /// The same of one entry of a batch, which its server stores although it says that it has failed at it, or is late;
+    /// what it has surely not stored goes to whose it is.
+    @Test(arguments: [(408, "P1"), (500, "P1"), (502, "P1"), (504, "P1"), (429, "P2"), (501, "P2"), (503, "P2")])
+    func anEntryThatMayBeStoredStaysWhoseItWas(status: Int, owner: String) throws {
+        let rehearsal = try DeliveryRehearsal([TestRow.batch([Reading("a", 1)])], identity: .lookup)
+        register(rehearsal, "P1")
+        rehearsal.server.otherwise = { $0.method == "POST" ? .entries([0: status]) : .pass }
+        rehearsal.run(seconds: 700)
+        register(rehearsal, "P2")
+        rehearsal.engine.forgetLookups()
+        rehearsal.server.otherwise = nil
+        rehearsal.run()
+        #expect(subjects(rehearsal) == ["Patient/\(owner)"] && rehearsal.outbox.isSettled)
+    }
+
     /// A device that is gone takes its entries out of the bundle; the others are delivered, in their order.
     @Test func whatHasNoOwnerAnyMoreLeavesTheBundle() throws {
         let rehearsal = try rehearsal([Reading("a", 1), Reading("b", 1), Reading("a", 2), Reading("b", 2)])

@@ -33,6 +33,7 @@ struct EntryOutcomes {
             if entry.carried.contains(where: { missing.contains($0.identifier) }) { return false }
             confirmation.finish(entry, answer)
         case .later where !channel.isExhausted(entry.rebuffs):
+            if answer.mayHaveStored { entry.mayBeStored = true }
             channel.note("\(entry.name): \(answer.text)")
             return false
         case .later, .refused, .doubtful, .tooLarge:
