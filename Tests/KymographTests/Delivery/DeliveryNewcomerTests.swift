@@ -53,6 +53,25 @@ import Testing
         #expect(types.count { $0 == "Device" } == 2 && types.count { $0 == "Patient" } == 2)
     }
 
+    /// An Observation that the server has is delivered, whatever a later search finds for its Patient, which it had no
+    /// room for at first, and whatever it answers to the same once more.
+    @Test(arguments: [200, 422]) func whatIsStoredIsNotPutAside(later: Int) throws {
+        let rehearsal = try rehearsal([TestRow.batch([Reading("a", 1, patient: "p")])])
+        // Places: Patient, Device, a-1.
+        rehearsal.server.otherwise = { $0.method == "POST" ? .entries([0: 503]) : .pass }
+        rehearsal.run(seconds: 30)
+        #expect(rehearsal.values == ["a-1": 1] && !rehearsal.outbox.isSettled)
+        register(rehearsal, "Patient", "P1", "p")
+        register(rehearsal, "Patient", "P2", "p")
+        rehearsal.engine.forgetLookups()
+        rehearsal.server.otherwise = { $0.method == "POST" && later != 200 ? .entries([1: later]) : .pass }
+        rehearsal.run(seconds: 7_200)
+        #expect(rehearsal.outbox.isSettled)
+        #expect(refusals(rehearsal).filter { $0.hasPrefix("Observation") }.isEmpty, "\(refusals(rehearsal))")
+        let receipts = rehearsal.outbox.receipts.filter { $0.resource == "Observation/a-1" }
+        #expect(receipts.map(\.status) == [later == 200 ? 200 : 201])
+    }
+
     /// The foreign ones are on any page.
     @Test(arguments: [1, 2, 50]) func aServerThatFindsBeginningsLinksNobodyElse(pageSize: Int) throws {
         let rehearsal = try rehearsal([TestRow.transaction([Reading("bed-1", 1)])], Self.byBeginning)

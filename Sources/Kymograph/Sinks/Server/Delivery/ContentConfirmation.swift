@@ -17,7 +17,7 @@ struct ContentConfirmation {
 
     /// Whether the server, which has answered so, has the content of `entry` for certain. What describes a Device is
     /// there for others to refer to: whoever created it says what it is.
-    private func isCertain(_ entry: DeliveryEntry, _ answer: EntryAnswer) -> Bool {
+    func isCertain(_ entry: DeliveryEntry, _ answer: EntryAnswer) -> Bool {
         !entry.isCreated || entry.described != nil || answer.status == 201
     }
 

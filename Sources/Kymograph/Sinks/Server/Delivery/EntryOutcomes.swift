@@ -30,7 +30,11 @@ struct EntryOutcomes {
     private func note(_ answer: EntryAnswer, of entry: DeliveryEntry, missing: Set<ServerIdentifier>) -> Bool {
         switch kind(of: answer, &entry.rebuffs) {
         case .stored:
-            if entry.carried.contains(where: { missing.contains($0.identifier) }) { return false }
+            if entry.carried.contains(where: { missing.contains($0.identifier) }) {
+                entry.mayBeStored = true
+                if confirmation.isCertain(entry, answer) { entry.stored = answer }
+                return false
+            }
             confirmation.finish(entry, answer)
         case .later where !channel.isExhausted(entry.rebuffs):
             if answer.mayHaveStored { entry.mayBeStored = true }

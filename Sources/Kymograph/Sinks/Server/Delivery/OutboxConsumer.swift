@@ -87,8 +87,10 @@ final class OutboxConsumer {
     /// Notes that `entry`, of a row of this outbox, was taken.
     func noteTaken(_ entry: Entry) { taken.note(entry) }
 
-    /// Notes that the server will never take `entry`.
+    /// Notes that the server will never take `entry`; not what it has taken before, and was sent again for the sake of
+    /// a Patient or Device.
     func discard(_ entry: DeliveryEntry, _ reason: Rejection, _ detail: String) {
+        if let answer = entry.stored { return finish(entry, answer) }
         keep(
             UndeliverableEntry(
                 row: entry.row, resource: entry.name, reason: reason, detail: detail, bytes: entry.excerpt,

@@ -43,8 +43,10 @@ final class DeliveryEntry {
     var identity: ResolvedIdentity?
     /// When they were asked for.
     var mark: LookupMark?
-    /// Whether the server may have it, from an attempt that it has not answered.
+    /// Whether the server may have it, from an attempt that it has not answered, or not for all that comes along.
     var mayBeStored = false
+    /// The answer by which the server has it, where a Patient or Device that goes with it was not taken yet.
+    var stored: EntryAnswer?
 
     /// Entry `number` of `entries`, which are those of `block`.
     init(
