@@ -10,6 +10,9 @@ final class ChannelServer: ResourceServer {
     private let isFresh: Bool
     /// How long the next request waits, in nanoseconds.
     private var wait: Int64
+    /// How often what was to be updated was gone, and how often that is believed: after that the set-up is wrong.
+    private var absences = 0
+    private static let mostAbsences = 5
 
     init(
         _ channel: ServerChannel, _ settings: DeliverySettings, _ hooks: RetryHooks = RetryHooks(),
@@ -140,10 +143,29 @@ final class ChannelServer: ResourceServer {
                 isTaken = isWhole($0)
                 return isTaken
             }
-        } completion: { outcome, _ in
+        } completion: { [self] outcome, exchange in
             if isTaken, case .success(let response) = outcome { return completion(.success(response)) }
-            completion(.failure(Self.refusal(outcome)))
+            var refusal = Self.refusal(outcome)
+            if case .success(let response) = outcome {
+                refusal.isGone = isGone(response, ServerOutcome(body: response.body), exchange.request)
+            }
+            if refusal.isGone { waitForSearches() }
+            completion(.failure(refusal))
         }
+    }
+
+    /// Whether a server says, with `said`, that what was to be updated was deleted; an empty answer or a page may be of
+    /// a proxy that leads nowhere.
+    private func isGone(_ response: HTTPResponse, _ said: ServerOutcome?, _ request: HTTPRequest) -> Bool {
+        hooks.updatesWhatWasThere && request.method == "PUT" && said != nil && [404, 410].contains(response.status)
+            && absences < Self.mostAbsences
+    }
+
+    /// Has the next request, which is a search, wait if the one before has found what is gone: searches may lag behind
+    /// what is deleted.
+    private func waitForSearches() {
+        wait = absences == 0 ? 0 : channel.wait(afterFailures: absences)
+        absences += 1
     }
 
     private func judge(
@@ -154,6 +176,7 @@ final class ChannelServer: ResourceServer {
         // A conflict is an answer: what was to be changed has changed.
         if response.status == 409, !isDeletion { return .final }
         let said = ServerOutcome(body: response.body)
+        if isGone(response, said, exchange.request) { return .final }
         // It is another one by now, or not under this id: the server is to be searched again.
         if isDeletion, said != nil, [404, 410, 412].contains(response.status) { return retry(outcome, exchange, true) }
         switch AnswerKind(status: response.status, outcome: said, failures: exchange.rebuffs.count, isWhole: true) {

@@ -48,7 +48,7 @@ final class EntrySaver {
         // What the request was answered before it was taken back, if it was.
         var before: Rebuffs?
         let hooks = RetryHooks(
-            rebuffs: rebuffs,
+            rebuffs: rebuffs, updatesWhatWasThere: true,
             whenDoubtful: { [flights] in flights.detach(entry, savedBy: flight) },
             whenUncertain: { entry.mayBeStored = true },
             isOutdated: { [identities] exchange in

@@ -4,6 +4,8 @@ import KymographCore
 struct RetryHooks {
     /// What a request that writes was answered before.
     var rebuffs: Rebuffs?
+    /// Whether what is updated was there: that it is not any more is an answer then, as a conflict is.
+    var updatesWhatWasThere = false
     /// How long the first request waits, in nanoseconds.
     var wait: Int64 = 0
     /// Called when the server fails at a request again and again; whether nobody waits for that one any more.

@@ -25,12 +25,14 @@ struct ServerRefusal: Error, Hashable, Sendable {
     var message: String
     /// Why what was sent is undeliverable.
     var reason: Rejection = .serverRefused
+    /// Whether the server says that what was to be changed is not there any more.
+    var isGone = false
 
     /// The request was not sent again, since what it says is outdated.
     static let outdated = ServerRefusal(status: 0, message: "outdated", reason: .serverFailed)
 
-    /// Whether somebody else changed the resource in between.
-    var isConflict: Bool { status == 409 || status == 412 }
+    /// Whether somebody else changed or deleted the resource in between.
+    var isConflict: Bool { status == 409 || status == 412 || isGone }
 }
 
 /// A resource as a server has it now.
