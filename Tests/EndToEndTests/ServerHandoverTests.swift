@@ -9,7 +9,9 @@ import Testing
 @Suite(.serialized) struct ServerHandoverTests {
     private let folder = TemporaryFolder()
 
-    private func configure(_ base: String, timeout: Int) {
+    /// With these settings of the server; without it where there are none.
+    private func configure(_ base: String, timeout: Int?) {
+        let server = timeout.map { "{server: '\(base)', identity: create, name: ward, timeout: \($0)s}, " }
         folder.write(
             "kymo.yaml",
             """
@@ -17,7 +19,7 @@ import Testing
             idle: 0s
             data: data
             sources: [{unix: \(folder.file("a.sock"))}]
-            sinks: [{server: '\(base)', identity: create, name: ward, timeout: \(timeout)s}]
+            sinks: [\(server ?? ""){to: \(folder.file("out")), name: files}]
 
             """)
     }
@@ -69,7 +71,7 @@ import Testing
         try send([Readings.heartRate(second: 30)], address, total: 21, wait: "0s")
         #expect(try await observation(server) == nil)
         _ = try await get(server, "/_release")
-        try run.waitForError("sinks[0].timeout 60s → 61s")
+        try run.waitForError("sinks[0].timeout 1m → 1m1s")
         try await wait("the later version") { try await observation(server) == "amended" }
         let writes = (try await get(server, "/_writes").elements ?? []).compactMap(\.text)
         #expect(writes.count { $0.hasPrefix("PUT Observation/") } == 2, "\(writes)")
@@ -77,5 +79,33 @@ import Testing
         #expect(done.end == .exit(0) && done.balance?.isClosed == true, "\(done.error)")
         #expect(try await observation(server) == "amended")
         #expect(try Kymo.run(["ledger", "--verify", "--data", folder.file("data")]).end == .exit(0))
+    }
+
+    /// Also when the sink goes, and comes back.
+    @Test func countsAreOfTheRun() async throws {
+        let server = try TestServer("fhir_store.py")
+        configure(server.url("/fhir"), timeout: 60)
+        let (run, address) = try start()
+        func deliver(_ device: Int) throws {
+            try send(Readings.heartRates(20, device: "w-\(device)"), address, total: device * 20, wait: "20s")
+            let metrics = try status("--format", "prometheus")
+            // Patient, Device and Observation.
+            #expect(metrics.contains("{sink=\"ward\",result=\"delivered\"} \(device * 3)\n"), "\(metrics)")
+        }
+        try deliver(1)
+        configure(server.url("/fhir"), timeout: 61)
+        run.signal(SIGHUP)
+        try run.waitForError("sinks[0].timeout 1m → 1m1s")
+        try deliver(2)
+        configure(server.url("/fhir"), timeout: nil)
+        run.signal(SIGHUP)
+        try run.waitForError("/fhir → unset")
+        configure(server.url("/fhir"), timeout: 61)
+        run.signal(SIGHUP)
+        try run.waitForError("sinks[0] unset → server")
+        try deliver(3)
+        let done = try run.terminate()
+        // Each time what the server can do, two searches and a bundle.
+        #expect(done.error.contains("ward: delivered 9 entries, undeliverable 0, requests 12"), "\(done.error)")
     }
 }

@@ -23,6 +23,12 @@ package struct DurationCounts: Codable, Hashable, Sendable {
         seconds += taken
     }
 
+    /// Adds all of `others`.
+    mutating func add(_ others: DurationCounts) {
+        for place in buckets.indices { buckets[place] += others.buckets[place] }
+        seconds += others.seconds
+    }
+
     /// Adds what began at `start` and ended at `end`; a clock that went back in between makes it short.
     mutating func add(from start: Instant, to end: Instant) {
         add(.nanoseconds(max(0, end.nanoseconds &- start.nanoseconds)))

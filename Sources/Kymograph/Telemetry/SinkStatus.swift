@@ -68,6 +68,20 @@ package struct DeliverySummary: Codable, Sendable {
     /// Times from the making of entries to when the sink had them; nil from an earlier version.
     package var deliveryTimes: DurationCounts?
 
+    /// Adds what was counted in this run before the sink had other settings. Until it has answered by these, what was
+    /// wrong with it counts as going on.
+    mutating func add(_ earlier: DeliverySummary) {
+        if traffic?.lastSuccess == nil, trouble == nil { trouble = earlier.trouble }
+        if lastErrorTime == nil { (lastError, lastErrorTime) = (earlier.lastError, earlier.lastErrorTime) }
+        delivered += earlier.delivered
+        deleted = (deleted ?? 0) + (earlier.deleted ?? 0)
+        undeliverable += earlier.undeliverable
+        undeliverableReasons.add(earlier.undeliverableReasons)
+        retries += earlier.retries
+        earlier.traffic.map { traffic?.add($0) }
+        earlier.deliveryTimes.map { deliveryTimes?.add($0) }
+    }
+
     /// Entries in this run that the server has done what was asked with.
     var taken: Int { delivered + (deleted ?? 0) }
 

@@ -11,6 +11,16 @@ final class SinkWay: Sendable {
         case taker(any SinkDelivery)
     }
 
+    /// What went to the sink in this run by other settings.
+    private enum Past {
+        /// Nothing.
+        case none
+        /// What goes by a way that ends at present: nothing goes by this one yet.
+        case ending(SinkWay)
+        /// What was counted when it had ended.
+        case counted(DeliverySummary)
+    }
+
     /// The sink's place (``SinkRouting``).
     let place: Int
     /// The name of the sink.
@@ -20,6 +30,7 @@ final class SinkWay: Sendable {
     private let control: PipelineControl
     /// Threads that write.
     private let running: RunningThreads
+    private let past = Mutex(Past.none)
 
     /// A way for what was opened.
     ///
@@ -111,6 +122,12 @@ final class SinkWay: Sendable {
     /// Begins behind what was made before the sink came.
     func begin() { outbox.begin() }
 
+    /// Shows how delivery goes by `former` until that has ended, and counts on from there.
+    func follow(_ former: SinkWay) { past.withLock { $0 = .ending(former) } }
+
+    /// Counts on from `summary`, which is all that went to the sink before.
+    func follow(_ summary: DeliverySummary?) { past.withLock { $0 = summary.map { .counted($0) } ?? .none } }
+
     /// Ends it, after what it has in hand, for another that goes on where it ends.
     func giveWay() {
         outbox.hold()
@@ -158,11 +175,17 @@ final class SinkWay: Sendable {
         if case .writer(let writer) = carrier { writer.leave() }
     }
 
-    /// How delivery goes; nil where files or standard output are written.
+    /// How delivery goes; nil where files or standard output are written. Counts are of the run, whatever the settings
+    /// were.
     var summary: DeliverySummary? {
-        switch carrier {
-        case .writer: nil
-        case .taker(let delivery): delivery.summary
+        guard case .taker(let delivery) = carrier else { return nil }
+        switch past.withLock({ $0 }) {
+        case .none: return delivery.summary
+        case .ending(let former): return former.summary ?? delivery.summary
+        case .counted(let counted):
+            var summary = delivery.summary
+            summary.add(counted)
+            return summary
         }
     }
 

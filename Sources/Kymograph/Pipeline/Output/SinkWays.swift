@@ -6,6 +6,8 @@ final class SinkWays: Sendable {
     private let store: Store
     private let control: PipelineControl
     private let ways: Mutex<[SinkWay]>
+    /// How delivery went to sinks that have gone, by name: they may come back.
+    private let gone = Mutex<[IdentifierText: DeliverySummary]>([:])
 
     /// Ways for the sinks that `outputs` has opened.
     ///
@@ -94,9 +96,17 @@ final class SinkWays: Sendable {
     func use(_ way: SinkWay) {
         let former = ways.withLock { ways in
             defer { ways = ways.filter { $0.place != way.place } + [way] }
-            return ways.first { $0.place == way.place }
+            let former = ways.first { $0.place == way.place }
+            if let former { way.follow(former) }
+            return former
         }
-        if let former { former.giveWay() } else { way.begin() }
+        if let former {
+            former.giveWay()
+            way.follow(former.summary)
+        } else {
+            way.follow(gone.withLock { $0.removeValue(forKey: IdentifierText(way.name)) })
+            way.begin()
+        }
         way.start()
     }
 
@@ -121,6 +131,9 @@ final class SinkWays: Sendable {
         for way in going {
             way.awaitAnswers(until: isStopped)
             way.end()
+            guard var summary = way.summary else { continue }
+            summary.trouble = nil
+            gone.withLock { $0[IdentifierText(way.name)] = summary }
         }
         ways.withLock { ways in ways.removeAll { places.contains($0.place) } }
         return isStopped() ? [] : going.map { ($0.name, $0.waiting) }

@@ -12,6 +12,9 @@ package struct ReasonCounts: Codable, Hashable, Sendable {
         self.init(Dictionary(counts.map { ($0.key.name, $0.value) }, uniquingKeysWith: +))
     }
 
+    /// Adds all of `others`.
+    mutating func add(_ others: ReasonCounts) { counts.merge(others.counts, uniquingKeysWith: +) }
+
     /// All of them.
     package var total: Int { counts.values.reduce(0, +) }
 

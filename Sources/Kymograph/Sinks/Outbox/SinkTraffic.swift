@@ -41,4 +41,20 @@ package struct SinkTraffic: Codable, Hashable, Sendable {
         durations.add(duration)
         if isSuccess { lastSuccess = Double(time.nanoseconds) / 1e9 }
     }
+
+    /// Adds what was asked before.
+    mutating func add(_ earlier: SinkTraffic) {
+        let later = endings
+        endings = earlier.endings
+        for ending in later {
+            if let place = endings.firstIndex(where: { $0.code == ending.code }) {
+                endings[place].count += ending.count
+            } else {
+                endings.append(ending)
+            }
+        }
+        sentBytes += earlier.sentBytes
+        lastSuccess = lastSuccess ?? earlier.lastSuccess
+        durations.add(earlier.durations)
+    }
 }
