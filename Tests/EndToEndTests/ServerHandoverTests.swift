@@ -81,6 +81,33 @@ import Testing
         #expect(try Kymo.run(["ledger", "--verify", "--data", folder.file("data")]).end == .exit(0))
     }
 
+    /// A server that is away, and stays so, has not recovered by other settings, nor when the sink goes and comes back.
+    @Test func aServerThatIsAwayHasNotRecovered() async throws {
+        configure("http://127.0.0.1:9/fhir", timeout: 60)
+        let (run, _) = try start()
+        try run.waitForError("http://127.0.0.1:9/fhir cannot be reached")
+        /// A reload by which the server is asked again, and fails again.
+        func reload(_ timeout: Int?, _ words: String) throws {
+            configure("http://127.0.0.1:9/fhir", timeout: timeout)
+            run.signal(SIGHUP)
+            try run.waitForError(words)
+            guard timeout != nil else { return }
+            let before = try retries()
+            try Waiting.until("further attempts") { try retries() > before + 1 }
+        }
+        try reload(61, "sinks[0].timeout 1m → 1m1s")
+        try reload(nil, "/fhir → unset")
+        try reload(62, "sinks[0] unset → server")
+        let done = try run.terminate()
+        #expect(done.end == .exit(0) && !done.error.contains("recovered"), "\(done.error)")
+    }
+
+    private func retries() throws -> Int {
+        let metrics = try status("--format", "prometheus")
+        let count = metrics.firstMatch(of: /kymo_sink_retries_total\{sink="ward"\} (\d+)/)?.1
+        return count.flatMap { Int($0) } ?? 0
+    }
+
     /// Also when the sink goes, and comes back.
     @Test func countsAreOfTheRun() async throws {
         let server = try TestServer("fhir_store.py")

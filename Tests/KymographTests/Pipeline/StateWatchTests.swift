@@ -44,6 +44,21 @@ import Testing
         #expect(look(46).isEmpty)
     }
 
+    /// Nothing is known of a server that has not been asked by other settings yet.
+    @Test(arguments: ["probing", "open", "halfOpen"]) func whatIsNotAskedHasNotRecovered(circuit: String) {
+        var watch = SinkWatch("ward")
+        var summary = DeliverySummary()
+        summary.trouble = DeliveryTrouble(.unreachable, "cannot be reached")
+        func look() -> [String] { events(watch.entries(summary, at: start).filter { $0.level != .debug }) }
+        #expect(look() == ["sink.unreachable"])
+        (summary.trouble, summary.circuit) = (nil, circuit)
+        #expect(look().isEmpty)
+        summary.trouble = DeliveryTrouble(.unreachable, "cannot be reached")
+        #expect(!look().contains("sink.unreachable"))
+        (summary.trouble, summary.circuit) = (nil, "closed")
+        #expect(look() == ["sink.recovered"])
+    }
+
     @Test func attemptsAreForDebuggingOnly() {
         var watch = SinkWatch("ward")
         var summary = DeliverySummary()

@@ -15,7 +15,8 @@ struct SinkWatch {
     mutating func entries(_ summary: DeliverySummary, at now: ContinuousClock.Instant) -> [LogEntry] {
         var entries = attempt(summary)
         guard let trouble = summary.trouble else {
-            if let recovery = recovery(at: now) { entries.append(recovery) }
+            // One that has not been asked by its present settings is in no known trouble either.
+            if summary.isUp, let recovery = recovery(at: now) { entries.append(recovery) }
             return entries
         }
         if told?.cause != trouble.cause {

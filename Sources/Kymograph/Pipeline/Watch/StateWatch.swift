@@ -70,9 +70,13 @@ final class StateWatch: Sendable {
         while !isLast {
             bell.sleep(milliseconds: Self.interval) { isStopped.load(ordering: .relaxed) }
             isLast = isStopped.load(ordering: .relaxed)
-            for (name, summary) in looks.sinks() {
+            let present = looks.sinks()
+            for (name, summary) in present {
                 sinks[IdentifierText(name), default: SinkWatch(name)].entries(summary, at: .now).forEach(notes)
             }
+            // One that comes back under the name of one that has gone recovers from nothing.
+            let names = Set(present.map { IdentifierText($0.sink) })
+            sinks = sinks.filter { names.contains($0.key) }
             let (met, most) = looks.introductions()
             devices.entries(met.map(\.devices), limit: most.maxDevices).forEach(notes)
             series.entries(met.map(\.series), limit: most.maxSeries).forEach(notes)
