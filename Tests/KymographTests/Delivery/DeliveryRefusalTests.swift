@@ -96,6 +96,42 @@ import TrialSupport
         #expect(rehearsal.outbox.isSettled && rehearsal.server.resources.count == 3)
     }
 
+    /// One letter tells of a Patient or Device that is refused with each batch, until the answer is another one; all
+    /// are counted.
+    @Test func refusedResourcesAreToldOfOnce() throws {
+        let rehearsal = try DeliveryRehearsal()
+        var window = 0
+        func refuse(_ refusal: (status: Int, code: String)?, times: Int) {
+            rehearsal.server.refusal = { $0["resourceType"] as? String == "Observation" ? nil : refusal }
+            for _ in 0..<times {
+                window += 1
+                rehearsal.outbox.add(TestRow.batch([Reading("a", window), Reading("b", window)]))
+                rehearsal.run()
+            }
+        }
+        func told() -> Int { rehearsal.outbox.undeliverable.count }
+        refuse((403, "forbidden"), times: 5)
+        #expect(Set(rehearsal.outbox.undeliverable.map(\.resource)).count == 4 && told() == 4)
+        #expect(rehearsal.engine.status.undeliverableReasons.text == "20 (serverRefused 20)")
+        refuse((422, "invariant"), times: 2)
+        #expect(told() == 8 && rehearsal.engine.status.undeliverable == 28)
+        refuse(nil, times: 1)
+        #expect(told() == 8 && rehearsal.server.resources.keys.count { $0.hasPrefix("Patient/") } == 2)
+        refuse((422, "invariant"), times: 2)
+        #expect(told() == 12 && rehearsal.engine.status.undeliverable == 36)
+        #expect(rehearsal.values.count == 20 && rehearsal.outbox.isSettled)
+    }
+
+    /// Not more are kept than leave room for letters of readings.
+    @Test func refusedResourcesAreBounded() {
+        let refused = RefusedResources(most: 3)
+        let told = (0..<6).map { number in
+            let patient = ServerIdentifier(type: "Patient", system: "s", value: "\(number)")
+            return refused.note(EntryAnswer(status: 403), of: patient)
+        }
+        #expect(told == [true, true, true, false, false, false])
+    }
+
     @Test func halvesWhatIsTooLarge() throws {
         let readings = (1...40).map { Reading("d\($0 % 5)", $0) }
         let rehearsal = try DeliveryRehearsal([TestRow.transaction(readings)])

@@ -6,6 +6,7 @@ struct EntryOutcomes {
     let rows: OutboxConsumer
     let creates: ConditionalCreates
     let confirmation: ContentConfirmation
+    let refused = RefusedResources()
 
     /// Notes what became of each entry of `part`; gives what is to be sent again.
     func note(_ answers: [EntryAnswer], of part: BundlePart, isTransaction: Bool) -> BundlePart? {
@@ -70,6 +71,7 @@ struct EntryOutcomes {
     // MARK: Patients and Devices
 
     private func giveReceipts(_ resource: BundlePart.Resource, _ answer: EntryAnswer, attempts: Int) {
+        if answer.isStored { refused.forget(resource.identifier) }
         for carried in resource.carried where !carried.isReceipted {
             carried.isReceipted = true
             answer.isStored ? keepReceipt(carried, answer, attempts) : keepRefusal(carried, answer, attempts)
@@ -84,10 +86,11 @@ struct EntryOutcomes {
     }
 
     private func keepRefusal(_ carried: CarriedResource, _ answer: EntryAnswer, _ attempts: Int) {
+        let reason = EntryAnswer.rejection(answer.status, answer.outcome)
+        guard refused.note(answer, of: carried.identifier) else { return rows.countRefusal(reason) }
         rows.keep(
             UndeliverableEntry(
-                row: carried.row, resource: carried.name,
-                reason: EntryAnswer.rejection(answer.status, answer.outcome), detail: answer.text,
-                bytes: carried.excerpt, attempts: attempts))
+                row: carried.row, resource: carried.name, reason: reason, detail: answer.text, bytes: carried.excerpt,
+                attempts: attempts))
     }
 }

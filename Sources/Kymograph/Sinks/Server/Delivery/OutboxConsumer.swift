@@ -126,6 +126,9 @@ final class OutboxConsumer {
         rows.keep(entry)
     }
 
+    /// Counts a refusal of what an undeliverable entry tells of already.
+    func countRefusal(_ reason: Rejection) { undeliverable[reason, default: 0] += 1 }
+
     // MARK: Settling
 
     /// Settles the rows that are done with all before them.
