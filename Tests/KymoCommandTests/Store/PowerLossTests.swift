@@ -105,4 +105,13 @@ struct PowerLossTests {
         }
         #expect(told.count >= 3, "cuts at \(told.sorted()) acknowledged readings")
     }
+
+    /// File systems may lose the name of a new file though its content was made durable: the store, which forgets then
+    /// what the file has, waits for both.
+    @Test func outputIsMadeDurableWithItsName() throws {
+        let disk = try record(CrashTests.lines(seed: Trials.seed(3), count: 300), isCalm: true)
+        let syncs = disk.syncs(in: "out")
+        #expect(syncs.all >= 3)
+        #expect(syncs.nameless == 0)
+    }
 }

@@ -22,6 +22,8 @@ struct FileRotation: ~Copyable, Sendable {
         var isCompressed = false
         /// Whether the file takes no more bundles.
         var isEnded = false
+        /// Whether the directory has its name on the disk: what is durable in a file without one is lost.
+        var isNamed = false
     }
 
     /// Bytes of a file after which room is set aside, and how many at a time: finding it page by page takes a quarter
@@ -92,6 +94,8 @@ struct FileRotation: ~Copyable, Sendable {
         guard let file else { return }
         do throws(SinkError) {
             try directory.synchronise(file.descriptor.raw, directory.file(file.name.final))
+            if !file.isNamed { try directory.synchroniseNames() }
+            self.file?.isNamed = true
         } catch {
             if error.kind == .syncFailed { fatal = error }
             throw error

@@ -95,13 +95,16 @@ struct OutputDirectory: Sendable {
             let whole = name.final + ending
             let code = FileSystem.renameExclusively(file(grown), to: file(whole))
             if code >= 0 {
-                try synchronise(descriptor.raw, path)
+                try synchroniseNames()
                 return whole
             }
             guard code == -EEXIST else { throw .system(-code, "rename to", file(whole)) }
             name = name.next
         }
     }
+
+    /// Makes the names of its files durable.
+    func synchroniseNames() throws(SinkError) { try synchronise(descriptor.raw, path) }
 
     /// Makes a file's content, or the directory's names, durable.
     func synchronise(_ raw: Int32, _ name: String) throws(SinkError) {
