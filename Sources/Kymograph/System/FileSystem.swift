@@ -260,6 +260,20 @@ enum FileSystem {
         return unsafe pread(descriptor, &byte, 1, offset) == 1 ? byte : nil
     }
 
+    /// Where the first zero is among the first `size` bytes of an open file; nil when there is none, or they cannot be
+    /// read.
+    static func firstZero(_ descriptor: Int32, before size: Int) -> Int? {
+        var chunk = [UInt8](repeating: 0, count: 1 << 16)
+        var place = 0
+        while place < size {
+            let count = unsafe pread(descriptor, &chunk, min(chunk.count, size - place), place)
+            guard count > 0 else { return nil }
+            if let zero = chunk[..<count].firstIndex(of: 0) { return place + zero }
+            place += count
+        }
+        return nil
+    }
+
     /// Bytes from where an open file stands to its end, but not many more than `limit`; nil, with `errno`, when they
     /// cannot be read.
     static func read(_ descriptor: Int32, limit: Int) -> [UInt8]? {

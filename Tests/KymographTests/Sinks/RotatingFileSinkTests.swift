@@ -192,6 +192,20 @@ import Testing
         #expect(Files.text(scratch.file("kymo-20261120T000000-000002.ndjson.partial")) == "half")
     }
 
+    /// A power cut may keep what was written later, and leave zeros for what came before it. Both were not durable.
+    @Test func keepsNothingBehindWhatWasNotWritten() throws {
+        let hole = [UInt8](repeating: 0, count: 70_000)
+        let lines = [Array("one\ntw".utf8) + hole + Array("o\nthree\n".utf8), hole + Array("four\n".utf8)]
+        for (place, bytes) in lines.enumerated() {
+            Files.write(scratch.file("kymo-20261120T000000-00000\(place + 1).ndjson.open"), bytes)
+        }
+        let sink = try sink()
+        #expect(sink.recovered.map(\.bytesCut) == [lines[0].count - 4, 0])
+        #expect(sink.recovered.map(\.isPartial) == [false, true])
+        #expect(Files.text(scratch.file("kymo-20261120T000000-000001.ndjson")) == "one\n")
+        #expect(Files.read(scratch.file("kymo-20261120T000000-000002.ndjson.partial")) == lines[1])
+    }
+
     @Test func ownsItsDirectory() throws {
         let first = try sink()
         let error = #expect(throws: SinkError.self) { try sink() }

@@ -172,9 +172,10 @@ extension OutputDirectory {
         return RecoveredFile(name: whole, bytesCut: isPartial ? 0 : size - kept, isPartial: isPartial)
     }
 
-    /// Bytes up to and with the last newline.
+    /// Bytes up to and with the last newline before what was not written. After a power cut a file may have what came
+    /// last, and zeros, which no line has, in the place of what came before that. Nothing from there on was durable.
     private static func completeLines(_ raw: Int32, _ size: Int) -> Int {
-        var end = size
+        var end = FileSystem.firstZero(raw, before: size) ?? size
         while end > 0, FileSystem.byte(raw, at: end - 1) != 0x0A { end -= 1 }
         return end
     }
