@@ -157,7 +157,7 @@ package struct StoreReset {
         let new = FileSystem.open(KeyList.path(in: folder), O_WRONLY | O_CREAT | O_EXCL, mode: 0o600)
         guard new >= 0 else { return new }
         let copy = Descriptor(new)
-        let count = keys.withByteView { FileSystem.write(copy.raw, $0) }
+        let count = keys.withByteView { FileSystem.writeAll(copy.raw, $0) }
         guard count == keys.count else { return count < 0 ? Int32(count) : -ENOSPC }
         return fsync(copy.raw) == 0 ? 0 : -errno
     }

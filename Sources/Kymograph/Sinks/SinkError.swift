@@ -78,7 +78,8 @@ package struct SinkError: Error, Hashable, Sendable, CustomStringConvertible {
     /// Calls `body`, which needs the keys of the store.
     static func ofSeal<Value: ~Copyable>(_ body: () throws(SealError) -> Value) throws(SinkError) -> Value {
         do throws(SealError) { return try body() } catch {
-            throw SinkError(kind: .sealed, message: "\(error.message); name another place")
+            throw SinkError(
+                kind: error.isOfDisk ? .diskFull : .sealed, message: "\(error.message); name another place")
         }
     }
 

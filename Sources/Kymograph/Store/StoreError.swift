@@ -38,7 +38,7 @@ package struct StoreError: Error, Hashable, Sendable, CustomStringConvertible {
     }
 
     /// The error for `error` of the keys of a store, of which `kind` says what follows.
-    init(_ error: SealError, _ kind: Kind = .sealed) { self.init(kind, error.message) }
+    init(_ error: SealError, _ kind: Kind = .sealed) { self.init(error.isOfDisk ? .full : kind, error.message) }
 
     /// SQLITE_IOERR_DATA: a page has another checksum than it was written with.
     private static let wrongChecksum = ResultCode(rawValue: 10 | 32 << 8)

@@ -25,7 +25,7 @@ struct FileReplacement {
         let file = Descriptor(raw)
         // Only the superuser may give files away; others may keep the group, if they are in it.
         if fchown(file.raw, former.st_uid, former.st_gid) != 0 { _ = fchown(file.raw, uid_t.max, former.st_gid) }
-        let count = bytes.withByteView { FileSystem.write(file.raw, $0) }
+        let count = bytes.withByteView { FileSystem.writeAll(file.raw, $0) }
         guard count == bytes.count, fchmod(file.raw, former.st_mode & 0o777) == 0, fsync(file.raw) == 0 else {
             let code = count < 0 ? Int32(-count) : count < bytes.count ? ENOSPC : errno
             abandon()

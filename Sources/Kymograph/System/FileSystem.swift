@@ -233,6 +233,17 @@ enum FileSystem {
         }
     }
 
+    /// Writes all of `bytes`: how many they are, or the negative errno of a call that took nothing.
+    static func writeAll(_ descriptor: Int32, _ bytes: ByteView) -> Int {
+        var done = 0
+        while done < bytes.count {
+            let size = write(descriptor, bytes[done..<bytes.count])
+            guard size > 0 else { return size < 0 ? size : -Int(ENOSPC) }
+            done += size
+        }
+        return done
+    }
+
     /// Writes some of `bytes` at `offset` of a file; a negative errno when it took nothing.
     static func write(_ descriptor: Int32, _ bytes: ByteView, at offset: Int) -> Int {
         let size = unsafe pwrite(descriptor, bytes.unsafeBuffer.baseAddress, bytes.count, offset)

@@ -126,6 +126,20 @@ import Testing
         #expect(nothing.end == .exit(78) && nothing.error.contains("nothing is kept"), "\(nothing.error)")
     }
 
+    /// A disk that is full at the start is no matter of the configuration: a service manager tries again.
+    @Test(.enabled(if: PreloadedLibrary.hasCompiler, "needs a C compiler called cc"), arguments: [true, false])
+    func aFullDiskIsNoWrongKey(isNew: Bool) throws {
+        let run = try SealedRun(isSealed: true)
+        let machine = try FaultyMachine(root: run.folder.path)
+        if !isNew { #expect(try run.run(SealedRun.lines(50)).end == .exit(0)) }
+        machine.fill(true)
+        let full = try run.run([], environment: machine.environment)
+        #expect(full.end == .exit(73) && full.error.contains("kymo.keys.new: No space left"), "\(full.error)")
+        machine.fill(false)
+        let done = try run.run(SealedRun.lines(50), environment: machine.environment)
+        #expect(done.end == .exit(0), "\(done.error)")
+    }
+
     /// systemd passes the key; a configuration names it.
     @Test func credentials() throws {
         let run = try SealedRun(isSealed: true)

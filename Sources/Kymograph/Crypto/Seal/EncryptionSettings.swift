@@ -12,10 +12,12 @@ package struct EncryptionSettings: Hashable, Sendable {
     package var isOn: Bool { keyFile != nil || credential != nil }
 }
 
-/// Why a store cannot be encrypted or read: of the configuration, with nothing changed.
+/// Why a store cannot be encrypted or read: of the configuration, with nothing changed, unless it `isOfDisk`.
 package struct SealError: Error, Hashable, Sendable, CustomStringConvertible {
     /// What is wrong and what to do; never with anything of a key.
     package var message: String
+    /// Whether the disk does not take something: another start may help, with the same configuration.
+    package var isOfDisk = false
 
     /// The message.
     package var description: String { message }

@@ -120,7 +120,7 @@ struct KeyList: Hashable, Sendable {
         guard raw >= 0 else { throw KeyList.failure(new, -raw) }
         let file = Descriptor(raw)
         let bytes = text(key)
-        let count = bytes.withByteView { FileSystem.write(file.raw, $0) }
+        let count = bytes.withByteView { FileSystem.writeAll(file.raw, $0) }
         guard count == bytes.count else { throw KeyList.failure(new, count < 0 ? Int32(-count) : ENOSPC) }
         guard fsync(file.raw) == 0 else { throw KeyList.failure(new, errno) }
         CrashPoint.keysWritten.pass()
@@ -139,7 +139,7 @@ struct KeyList: Hashable, Sendable {
     }
 
     private static func failure(_ path: String, _ code: Int32) -> SealError {
-        SealError(message: "cannot write \(path): \(ErrorText.of(code)); make room, or check the disk")
+        SealError(message: "cannot write \(path): \(ErrorText.of(code)); make room, or check the disk", isOfDisk: true)
     }
 }
 

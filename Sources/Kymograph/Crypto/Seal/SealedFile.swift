@@ -102,7 +102,8 @@ package struct SealedFile: ~Copyable {
         let known = ChunkSealer.Head(.grows, store: seal.store).bytes.prefix(ChunkSealer.Head.count - 16).prefix(size)
         guard known.indices.allSatisfy({ FileSystem.byte(file.raw, at: $0) == known[$0] }) else { return false }
         guard ftruncate(file.raw, 0) == 0 else {
-            throw SealError(message: "cannot cut the unfinished head of \(path): \(ErrorText.of(errno))")
+            throw SealError(
+                message: "cannot cut the unfinished head of \(path): \(ErrorText.of(errno))", isOfDisk: true)
         }
         return true
     }
@@ -120,8 +121,8 @@ package struct SealedFile: ~Copyable {
         guard !known.hasEnded else { return known.end }
         var sealer = try ChunkSealer(seal, continuing: known.head, chunks: known.chunks)
         guard let last = sealer.chunk(ByteView(""), isLast: true),
-            last.withByteView({ FileSystem.write(file.raw, $0) }) == last.count
-        else { throw SealError(message: "cannot write the end of \(path): make room") }
+            last.withByteView({ FileSystem.writeAll(file.raw, $0) }) == last.count
+        else { throw SealError(message: "cannot write the end of \(path): make room", isOfDisk: true) }
         return known.end
     }
 
@@ -136,7 +137,8 @@ package struct SealedFile: ~Copyable {
                     + "comes after that: nothing of it was touched; look at it with 'kymo decrypt', and move it away")
         }
         guard ftruncate(file.raw, end) == 0, lseek(file.raw, end, SEEK_SET) == end else {
-            throw SealError(message: "cannot cut the unfinished end of \(path): \(ErrorText.of(errno))")
+            throw SealError(
+                message: "cannot cut the unfinished end of \(path): \(ErrorText.of(errno))", isOfDisk: true)
         }
     }
 

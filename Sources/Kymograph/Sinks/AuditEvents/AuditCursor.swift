@@ -39,7 +39,7 @@ struct AuditCursor: Equatable {
         guard raw >= 0 else { throw SystemError(-raw, "write", new) }
         let file = Descriptor(raw)
         let bytes = Array("\(server)\n\(head.text)\n".utf8)
-        let count = bytes.withByteView { FileSystem.write(file.raw, $0) }
+        let count = bytes.withByteView { FileSystem.writeAll(file.raw, $0) }
         guard count == bytes.count, fsync(file.raw) == 0 else {
             throw SystemError(count < 0 ? Int32(-count) : count < bytes.count ? ENOSPC : errno, "write", new)
         }
