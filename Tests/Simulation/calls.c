@@ -138,6 +138,10 @@ int timerfd_settime(int descriptor, int flags, const struct itimerspec *time, st
     for (int i = 0; i < timer_count && present; i++) {
         if (timers[i].descriptor != descriptor) continue;
         int64_t value = nanoseconds_of(&time->it_value);
+        // One that is set again has not fired yet.
+        struct pollfd fired = {.fd = descriptor, .events = POLLIN};
+        uint64_t count;
+        if (raw(SYS_poll, (long)&fired, 1, 0, 0, 0, 0) > 0) raw(SYS_read, descriptor, (long)&count, sizeof count, 0, 0, 0);
         if (former) memset(former, 0, sizeof *former);
         timers[i].interval = nanoseconds_of(&time->it_interval);
         int64_t due = flags & TFD_TIMER_ABSTIME ? deadline_of(&time->it_value) : now + value;

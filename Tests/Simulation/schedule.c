@@ -9,7 +9,7 @@
 #include <signal.h>
 #include <stdio.h>
 
-enum { MOST_THREADS = 256, MOST_OPERATIONS = 3000000 };
+enum { MOST_THREADS = 256, MOST_DESCRIPTORS = 4096, MOST_OPERATIONS = 3000000 };
 
 int is_active;
 __thread struct thread *present;
@@ -79,15 +79,37 @@ static void choose(struct thread *next) {
     raw(SYS_futex, (long)&next->is_chosen, FUTEX_WAKE_PRIVATE, 1, 0, 0, 0);
 }
 
+/* All descriptors that threads wait for, to ask the kernel once. */
+static struct pollfd asked[MOST_DESCRIPTORS];
+
+static void ask_kernel(void) {
+    nfds_t count = 0;
+    for (int i = 0; i < thread_count; i++) {
+        struct thread *one = &threads[i];
+        if (one->is_dead || (one->wait != READABLE && one->wait != EPOLL)) continue;
+        one->first = (int)count;
+        struct pollfd queue = {.fd = (int)(intptr_t)one->address, .events = POLLIN};
+        nfds_t own = one->wait == EPOLL ? 1 : one->count;
+        if (count + own > MOST_DESCRIPTORS) end_here(BROKEN, "too many descriptors");
+        memcpy(&asked[count], one->wait == EPOLL ? &queue : one->descriptors, own * sizeof queue);
+        count += own;
+    }
+    if (count) raw(SYS_poll, (long)asked, (long)count, 0, 0, 0, 0);
+}
+
+static int is_any_ready(const struct thread *one) {
+    nfds_t count = one->wait == EPOLL ? 1 : one->count;
+    for (nfds_t i = 0; i < count; i++)
+        if (asked[(nfds_t)one->first + i].revents) return 1;
+    return 0;
+}
+
 static int has_what_it_waits_for(struct thread *one) {
-    struct pollfd queue;
     int value = 0;
     switch (one->wait) {
     case NOTHING: return one->deadline == 0;
-    case READABLE: return raw(SYS_poll, (long)one->descriptors, (long)one->count, 0, 0, 0, 0) != 0;
-    case EPOLL:
-        queue = (struct pollfd){.fd = (int)(intptr_t)one->address, .events = POLLIN};
-        return raw(SYS_poll, (long)&queue, 1, 0, 0, 0, 0) != 0;
+    case READABLE:
+    case EPOLL: return is_any_ready(one);
     case LOCK: return __atomic_load_n((const int *)one->address, __ATOMIC_ACQUIRE) == 0;
     case SEMAPHORE: return sem_getvalue((sem_t *)one->address, &value) == 0 && value > 0;
     case FUTEX:
@@ -111,6 +133,7 @@ static void exchange(void) {
         struct thread *ready[MOST_THREADS];
         int64_t total = 0, next = fire_timers();
         int count = 0;
+        ask_kernel();
         for (int i = 0; i < thread_count; i++) {
             struct thread *one = &threads[i];
             if (one->is_dead) continue;

@@ -28,6 +28,8 @@ struct thread {
     const void *address;
     struct pollfd *descriptors;
     nfds_t count;
+    /* Where its descriptors are among those that the kernel is asked for. */
+    int first;
     int weight;
     unsigned long handle;
     void *(*body)(void *);
