@@ -7,6 +7,8 @@ struct SeriesSiblings: ~Copyable {
         var start: Instant
         /// In the order of time.
         var instants: [Instant]
+        /// What their senders call them.
+        var ids: Set<[UInt8]>
     }
 
     /// What is known of a series.

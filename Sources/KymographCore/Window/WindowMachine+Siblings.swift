@@ -90,27 +90,48 @@ extension WindowMachine where Archive: ~Copyable {
     private mutating func find(_ reading: Measurement, _ payload: ByteView, in series: Int) -> Finding {
         let key = table.windows.series[series].rules.key
         if key.hasIds, let id = key.id(of: ReadingKey.Content(reading: reading, payload: payload)),
-            ids.instant(series: series, id) ?? archive.instant(of: id, series: series) != nil
+            has(id, series: series)
         {
             return .reading
         }
         if let window = table.find(series: series, at: reading.instant) {
             return table.hasReading(at: reading.instant, in: window) ? .reading : .window
         }
-        return findArchived(reading.instant, of: series)
+        return findArchived(reading.instant, of: series) { $0.has(reading.instant) }
     }
 
-    private mutating func findArchived(_ instant: Instant, of series: Int) -> Finding {
+    /// Whether `series` has the reading called `id`. Where it was last may be known although it was taken back since:
+    /// the window says whether it is there. What nobody can read any more had it.
+    private mutating func has(_ id: ByteView, series: Int) -> Bool {
+        guard let former = ids.instant(series: series, id) ?? archive.instant(of: id, series: series) else {
+            return false
+        }
+        if let window = table.find(series: series, at: former) {
+            return table.received(of: id, at: former, in: window) != nil
+        }
+        switch findArchived(former, of: series, where: { $0.ids.contains(id.array) }) {
+        case .reading, .lost: return true
+        case .nothing, .window: return false
+        }
+    }
+
+    /// What the archive has of the window of `series` at `instant`, with the reading if that `isThere`.
+    private mutating func findArchived(
+        _ instant: Instant, of series: Int, where isThere: (SeriesSiblings.Filed) -> Bool
+    ) -> Finding {
         let start = archiveStart(series: series, at: instant)
         if let filed = siblings.filed, filed.series == series, filed.start == start {
-            return filed.has(instant) ? .reading : .window
+            return isThere(filed) ? .reading : .window
         }
         block.removeAll()
         switch archive.load(series: series, windowStart: start, into: &block) {
         case .found:
-            guard let filed = SeriesSiblings.Filed(series, start, block.view) else { return .lost(.archiveDamaged) }
+            let key = table.windows.series[series].rules.key
+            guard let filed = SeriesSiblings.Filed(series, start, block.view, by: key) else {
+                return .lost(.archiveDamaged)
+            }
             siblings.filed = filed
-            return filed.has(instant) ? .reading : .window
+            return isThere(filed) ? .reading : .window
         case .damaged: return .lost(.archiveDamaged)
         case .absent:
             let isEvicted = archive.evictedThrough(series: series).map { $0 >= start } ?? false
@@ -120,13 +141,17 @@ extension WindowMachine where Archive: ~Copyable {
 }
 
 extension SeriesSiblings.Filed {
-    /// What is in `block`, the window of `series` at `start`; nil when it is damaged.
-    fileprivate init?(_ series: Int, _ start: Instant, _ block: ByteView) {
+    /// What is in `block`, the window of `series` at `start`, whose readings `key` tells apart; nil when it is damaged.
+    fileprivate init?(_ series: Int, _ start: Instant, _ block: ByteView, by key: ReadingKey) {
         guard var decoder = WindowBlockDecoder(block) else { return nil }
-        var instants: [Instant] = []
-        while let reading = decoder.next() { instants.append(reading.instant) }
+        var (instants, ids) = ([Instant](), Set<[UInt8]>())
+        while let reading = decoder.next() {
+            instants.append(reading.instant)
+            let content = ReadingKey.Content(reading: reading, payload: decoder.payload[0..<reading.payloadBytes])
+            if let id = key.id(of: content) { ids.insert(id.array) }
+        }
         guard decoder.isComplete else { return nil }
-        self.init(series: series, start: start, instants: instants)
+        self.init(series: series, start: start, instants: instants, ids: ids)
     }
 
     /// Whether there is a reading at `instant`.
