@@ -24,12 +24,13 @@ final class ReceiveClock: Sendable {
         latestLead.store(shown - now.nanoseconds, ordering: .relaxed)
     }
 
-    /// Nanoseconds by which it is ahead at `wall`, by the wall clock.
-    func lead(at wall: Instant) -> Int64 {
+    /// Nanoseconds by which it is ahead at `wall`, by the wall clock. With `isLater` it goes on by one: what it shows
+    /// is later than all that it has shown.
+    func lead(at wall: Instant, isLater: Bool = false) -> Int64 {
         let lead = state.withLock { state in
             let passed = max(0, wall.nanoseconds &- state.wall)
             state.wall = wall.nanoseconds
-            state.shown = max(wall.nanoseconds, state.shown &+ passed / 2)
+            state.shown = max(wall.nanoseconds, state.shown &+ passed / 2) + (isLater ? 1 : 0)
             return state.shown - wall.nanoseconds
         }
         latestLead.store(lead, ordering: .relaxed)

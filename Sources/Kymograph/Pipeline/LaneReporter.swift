@@ -87,6 +87,10 @@ final class LaneReporter: LaneEvents, Sendable {
         returned.withLock { $0 } == received ? 0 : clock.lead(at: received)
     }
 
+    func laterLead(at received: Instant) -> Int64 {
+        returned.withLock { $0 } == received ? 0 : clock.lead(at: received, isLater: true)
+    }
+
     /// Rejections that the store was or will be told of: with a letter, and without.
     var rejected: (kept: Int, dropped: Int) { rejections.withLock { $0.totals } }
 
@@ -147,8 +151,10 @@ final class LaneReporter: LaneEvents, Sendable {
         let text = context.withLock { $0.text(detail, reason, bytes, source: source, received: received) }
         deadLetters?.append(reason: reason, source: account.name, receivedAt: received, bytes: bytes, detail: text)
         guard store != nil || observer != nil else { return }
+        // By the clock of readings: whether it came before what takes its readings back is asked when it is replayed.
+        let stamped = received.advanced(by: lead(at: received))
         let letter = StoredDeadLetter(
-            at: received, kind: .payload, reason: reason.name, source: account.name, detail: text, bytes: bytes.array)
+            at: stamped, kind: .payload, reason: reason.name, source: account.name, detail: text, bytes: bytes.array)
         observer?.rejected(reason, letter, source: source)
         if store != nil { rejections.withLock { $0.add(letter, source: source) } }
     }

@@ -7,7 +7,7 @@ import Synchronization
 /// encryption needs no new tables.
 enum StoreSchema {
     /// Written to `PRAGMA user_version`: greater than that of all earlier versions.
-    static let version = 5
+    static let version = 6
     /// The first version whose outbox and dead letters have entries, and not bundles as text.
     static let firstWithEntries = 4
 
@@ -43,6 +43,7 @@ enum StoreSchema {
         migrator.registerMigration("3") { try migrateTo3($0) }
         migrator.registerMigration("4") { note(try migrateTo4($0)) }
         migrator.registerMigration("5") { try migrateTo5($0) }
+        migrator.registerMigration("6") { try migrateTo6($0) }
         return migrator
     }
 

@@ -15,14 +15,17 @@ enum StoredRetraction {
     /// Those of `device`.
     static func read(ofDevice device: [UInt8], _ db: Database) throws -> [Retraction] {
         let statement = try db.cachedStatement(
-            sql: "SELECT type, name, patient, series FROM retraction WHERE device = ?")
+            sql: "SELECT type, name, patient, series, renewed FROM retraction WHERE device = ?")
         return try Row.fetchAll(statement, arguments: [Data(device)]).compactMap { row in
             let (name, patient) = ([UInt8](row[1] as Data), [UInt8](row[2] as Data))
-            return RetractionName(bytes: name).map {
-                Retraction(
-                    device: device, type: row[0], name: $0,
-                    patient: patient.isEmpty ? nil : Array(patient.dropFirst()), hasTaken: row[3] as Int64? ?? -1 >= 0)
-            }
+            guard let name = RetractionName(bytes: name) else { return nil }
+            let series = (row[3] as Int?).flatMap { $0 >= 0 ? $0 : nil }
+            var retraction = Retraction(
+                device: device, type: row[0], name: name,
+                patient: patient.isEmpty ? nil : Array(patient.dropFirst()), hasTaken: series != nil)
+            retraction.series = series
+            retraction.renewed = (row[4] as Int64?).map { Instant(nanoseconds: $0) }
+            return retraction
         }
     }
 
@@ -55,26 +58,37 @@ extension RetractionChange {
     func apply(_ db: Database) throws {
         let patient = Data(retraction.patient.map { [1] + $0 } ?? [])
         let (device, name) = (Data(retraction.device), Data(retraction.name.bytes))
-        guard !isLifted else {
+        if case .keptOut = event, try isOfAnother(device, name, patient, db) {
             return try db.cachedStatement(
-                sql: "DELETE FROM retraction WHERE device = ? AND type = ? AND name = ? AND patient = ?"
-            ).execute(arguments: [device, retraction.type, name, patient])
-        }
-        // It has kept out a reading of another series than the one that it took, whose readings stay, with their ids.
-        if let taken = try takenSeries(device, name, patient, db), taken != series {
-            return try db.cachedStatement(
-                sql: "UPDATE retraction SET at = ? WHERE device = ? AND type = ? AND name = ? AND patient = ?"
+                sql: """
+                    UPDATE retraction SET at = max(at, ?) WHERE device = ? AND type = ? AND name = ? AND patient = ?
+                    """
             ).execute(arguments: [at.nanoseconds, device, retraction.type, name, patient])
         }
         let isPlaced = series >= 0
-        try db.cachedStatement(sql: "INSERT OR REPLACE INTO retraction VALUES (?, ?, ?, ?, ?, ?, ?)").execute(
+        // What it keeps out may have come before it, and wait in a dead letter since.
+        try db.cachedStatement(
+            sql: """
+                INSERT INTO retraction VALUES (?, ?, ?, ?, ?, ?, ?, ?)
+                ON CONFLICT (device, type, name, patient) DO UPDATE SET at = max(at, excluded.at),
+                    series = excluded.series, start = excluded.start, renewed = excluded.renewed
+                """
+        ).execute(
             arguments: [
                 device, retraction.type, name, patient, at.nanoseconds,
                 isPlaced ? (retraction.hasTaken ? series : ~series) : nil, isPlaced ? start.nanoseconds : nil,
+                retraction.renewed?.nanoseconds,
             ])
-        guard isPlaced, retraction.hasTaken, let id = retraction.name.id else { return }
+        guard isPlaced, retraction.hasTaken, retraction.renewed == nil, let id = retraction.name.id else { return }
         try db.cachedStatement(sql: "DELETE FROM reading_id WHERE series = ? AND id = ?").execute(
             arguments: [series, Data(id)])
+    }
+
+    /// Whether the reading that was kept out belongs to another series than the one that the retraction took, whose
+    /// readings stay, with their ids; or the reading was renewed, and its window says how long that is to be known.
+    private func isOfAnother(_ device: Data, _ name: Data, _ patient: Data, _ db: Database) throws -> Bool {
+        if retraction.renewed != nil { return true }
+        return try takenSeries(device, name, patient, db).map { $0 != series } ?? false
     }
 
     /// The series that a retraction, which the store has already, took its reading out of; nil when there is none.

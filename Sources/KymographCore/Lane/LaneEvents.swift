@@ -13,6 +13,9 @@ package protocol LaneEvents: AnyObject {
     /// Nanoseconds by which readings received at `received`, by the wall clock, are to be stamped later, so that what
     /// comes later never has an earlier receive time. Asked once for all that came at the same time.
     func lead(at received: Instant) -> Int64
+    /// As ``lead(at:)``, and later than all that came before, also at the same time: of a retraction it is known what
+    /// came before it.
+    func laterLead(at received: Instant) -> Int64
     /// Where the readings of each template of `set` are counted from here on, by the template's number.
     func readingCounts(for set: MappingSet) -> SharedCounts
     /// The lane has met others than at the last time, or goes by other limits.
@@ -51,6 +54,9 @@ extension LaneEvents {
 
     /// None: the wall clock is trusted.
     package func lead(at received: Instant) -> Int64 { 0 }
+
+    /// No later.
+    package func laterLead(at received: Instant) -> Int64 { lead(at: received) }
 
     /// Nobody reads them.
     package func readingCounts(for set: MappingSet) -> SharedCounts { SharedCounts(count: set.templates.count) }

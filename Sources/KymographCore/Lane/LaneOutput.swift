@@ -162,6 +162,9 @@ struct LaneOutput: ~Copyable, MeasurementOutput {
     @inline(never)
     mutating func retract(_ record: Measurement, payload: ByteView, key: ByteView, template: Int32) -> Rejection? {
         if let refusal = judge.refusal(ofRetraction: record, key: key, source: rings.source) { return refusal }
+        // What came before is so by its receive time, too. What renews the reading comes behind.
+        lead = events.laterLead(at: received)
+        noteParticular()
         Tombstone.write(key, isNameless: judge.takesNoPatientOfRetractions, content: payload, into: &tombstone)
         var record = record
         record.kind = RecordKind.retraction.rawValue

@@ -71,6 +71,11 @@ package struct Retraction: Hashable, Sendable {
     package var patient: [UInt8]?
     /// Whether it has taken a reading out; otherwise none has come, or one was kept out.
     package var hasTaken: Bool
+    /// The store's number of the series that it has taken a reading out of, of several the last one; nil when that is
+    /// not known.
+    package var series: Int?
+    /// When the document was received that has renewed the reading: then only what was received before stays out.
+    package var renewed: Instant?
 
     /// A retraction.
     package init(device: [UInt8], type: String, name: RetractionName, patient: [UInt8]?, hasTaken: Bool) {
@@ -81,16 +86,33 @@ package struct Retraction: Hashable, Sendable {
 
 /// What has happened to a retraction that a store remembers.
 package struct RetractionChange: Sendable {
-    /// Which one.
+    /// What has happened.
+    package enum Event: Sendable {
+        /// It came, and has taken a reading out, or found none.
+        case came
+        /// It has kept a reading out.
+        case keptOut
+        /// The reading came again in a document that takes it back.
+        case renewed
+    }
+
+    /// Which one, as it is since.
     package var retraction: Retraction
-    /// Whether the reading may come again: it did, in a document that takes it back.
-    package var isLifted = false
+    /// What has happened to it.
+    package var event: Event
     /// The store's number of the series that the reading was in, or belongs to; -1 when that is not known.
-    package var series = -1
+    package var series: Int
     /// Start of its window in the archive.
-    package var start = Instant.distantPast
-    /// When it was received, or has kept its reading out the last time.
+    package var start: Instant
+    /// When it was received, or the reading that it has kept out, or that has renewed it.
     package var at: Instant
+
+    /// What happened at `at` to `retraction`, whose reading belongs to the window at `start`.
+    package init(
+        retraction: Retraction, _ event: Event, series: Int = -1, start: Instant = .distantPast, at: Instant
+    ) {
+        (self.retraction, self.event, self.series, self.start, self.at) = (retraction, event, series, start, at)
+    }
 }
 
 /// A retraction as it comes through a ring: the length of the ``SeriesKey`` (2 bytes, little-endian), that, and, where

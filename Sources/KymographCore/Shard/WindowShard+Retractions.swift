@@ -12,6 +12,9 @@ extension WindowShard where Archive: ~Copyable {
         case .taken(let series):
             settle(record)
             rejectRetracted(series: series, tombstone.name.form)
+            while let other = machine.takeElsewhere(tombstone) {
+                rejectRetracted(series: other, tombstone.name.form)
+            }
         case .rejected(let reason):
             inputs[input].outcomes.note(reason)
             reject(reason, tombstone, record, Tombstone.content(of: payload))

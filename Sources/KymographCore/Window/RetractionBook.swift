@@ -31,12 +31,25 @@ struct RetractionBook {
         var patient: [UInt8]?
         /// Whether a reading was taken out, so that its name is known to be that reading's.
         var hasTaken: Bool
+        /// The store's numbers of the series that readings were taken out of, as far as they are known.
+        var series: Set<Int> = []
+        /// When the document was received that has renewed the reading: what came before that stays out. Nil for none.
+        var renewed: Instant?
 
-        /// Whether it keeps out a reading called `name` that is filed for `other`. The id of a reading that was there
-        /// stays that one's, whoever it is filed for when it comes again.
-        func keepsOut(_ name: RetractionName, _ other: [UInt8]?) -> Bool {
+        /// Whether it means a reading called `name` that is filed for `other`. The id of a reading that was there stays
+        /// that one's, whoever it is filed for when it comes again.
+        func means(_ name: RetractionName, _ other: [UInt8]?) -> Bool {
             patient == nil || patient == other || hasTaken && name.form == .byID
         }
+
+        /// Whether it keeps out what was received at `received`.
+        func keepsOut(_ received: Instant) -> Bool { renewed.map { received < $0 } ?? true }
+
+        /// Whether it says what a retraction received at `received` does.
+        func isKnown(at received: Instant) -> Bool { renewed.map { received <= $0 } ?? true }
+
+        /// Whether it is of a reading that has not come.
+        var isStray: Bool { !hasTaken && renewed == nil }
     }
 
     /// What the present document of a ring takes back.
@@ -61,6 +74,8 @@ struct RetractionBook {
     private(set) var reservedSeries = 0
     /// By ring.
     private var expected: [Int: [Expected]] = [:]
+    /// Where the reading of the present retraction is besides, which was taken out of one series.
+    var elsewhere: [RetractedPlace] = []
     /// The ring that readings are taken from.
     var ring = 0
     /// What has kept a reading out the last time.
@@ -159,18 +174,26 @@ struct RetractionBook {
     /// Notes one that a store remembers.
     mutating func recall(_ retraction: Retraction) {
         let number = group(retraction.device, type: retraction.type)
-        note(retraction.name, Entry(patient: retraction.patient, hasTaken: retraction.hasTaken), in: number)
+        var entry = Entry(patient: retraction.patient, hasTaken: retraction.hasTaken)
+        if retraction.hasTaken, let series = retraction.series { entry.series = [series] }
+        entry.renewed = retraction.renewed
+        note(retraction.name, entry, in: number)
     }
 
     private mutating func note(_ name: RetractionName, _ entry: Entry, in group: Int) {
         var entries = groups[group].retracted[name] ?? []
-        strays -= entries.count { !$0.hasTaken }
+        strays -= entries.count(where: \.isStray)
         if let place = entries.firstIndex(where: { $0.patient == entry.patient }) {
-            entries[place].hasTaken = entries[place].hasTaken || entry.hasTaken
+            if entries[place].renewed == nil {
+                entries[place].hasTaken = entries[place].hasTaken || entry.hasTaken
+                entries[place].series.formUnion(entry.series)
+            } else {
+                entries[place] = entry
+            }
         } else {
             entries.append(entry)
         }
-        strays += entries.count { !$0.hasTaken }
+        strays += entries.count(where: \.isStray)
         groups[group].retracted[name] = entries
     }
 
@@ -190,14 +213,18 @@ struct RetractionBook {
         (strays, added) = (0, 0)
     }
 
-    /// Whether a retraction that names `patient` has come before.
-    func isKnown(_ name: RetractionName, _ patient: [UInt8]?, in group: Int) -> Bool {
-        groups[group].retracted[name]?.contains { $0.patient == nil || $0.patient == patient } ?? false
+    /// Whether a retraction that names `patient`, received at `received`, has come before: or a document that takes the
+    /// same reading back and renews it was received later, as it may be where that came by another lane.
+    func isKnown(_ name: RetractionName, _ patient: [UInt8]?, at received: Instant, in group: Int) -> Bool {
+        groups[group].retracted[name]?.contains {
+            ($0.patient == nil || $0.patient == patient) && $0.isKnown(at: received)
+        } ?? false
     }
 
     /// Whether a retraction that names no patient may mean a reading that one with a patient has taken out.
-    func wasTaken(_ name: RetractionName, _ patient: [UInt8]?, in group: Int) -> Bool {
-        patient == nil && groups[group].retracted[name]?.contains(where: \.hasTaken) ?? false
+    func wasTaken(_ name: RetractionName, _ patient: [UInt8]?, at received: Instant, in group: Int) -> Bool {
+        guard patient == nil else { return false }
+        return groups[group].retracted[name]?.contains { $0.hasTaken && $0.isKnown(at: received) } ?? false
     }
 
     /// Notes that the present document takes the reading back.
@@ -212,22 +239,24 @@ struct RetractionBook {
     mutating func add(
         _ name: RetractionName, _ patient: [UInt8]?, in group: Int, _ place: RetractionPlace, hasTaken: Bool = false
     ) {
-        let entry = Entry(patient: patient, hasTaken: hasTaken)
+        var entry = Entry(patient: patient, hasTaken: hasTaken)
+        if hasTaken { entry.series = [place.series] }
         note(name, entry, in: group)
         added += 1
-        change(name, entry, in: group, place)
+        change(name, entry, .came, in: group, place)
     }
 
     private mutating func change(
-        _ name: RetractionName, _ entry: Entry, in group: Int, _ place: RetractionPlace, isLifted: Bool = false
+        _ name: RetractionName, _ entry: Entry, _ event: RetractionChange.Event, in group: Int,
+        _ place: RetractionPlace
     ) {
         guard keepsChanges else { return }
         let kind = kinds[group]
-        let retraction = Retraction(
+        var retraction = Retraction(
             device: kind.device, type: kind.type, name: name, patient: entry.patient, hasTaken: entry.hasTaken)
+        retraction.renewed = entry.renewed
         changes.append(
-            RetractionChange(
-                retraction: retraction, isLifted: isLifted, series: place.series, start: place.start, at: place.at))
+            RetractionChange(retraction: retraction, event, series: place.series, start: place.start, at: place.at))
     }
 
     /// What happened since the last call.
@@ -238,11 +267,32 @@ struct RetractionBook {
 
     // MARK: Readings
 
-    /// The names by which a reading of `series`, filed for `patient`, was taken back.
-    func retractions(of names: [RetractionName], series: Int, patient: [UInt8]?) -> [RetractionName] {
+    /// The names by which a reading of `series`, filed for `patient` and received at `received`, was taken back.
+    func retractions(
+        of names: [RetractionName], series: Int, patient: [UInt8]?, at received: Instant
+    ) -> [RetractionName] {
         let retracted = groups[groupOfSeries[series]].retracted
         return names.filter { name in
-            retracted[name]?.contains { $0.keepsOut(name, patient) } ?? false
+            retracted[name]?.contains { $0.means(name, patient) && $0.keepsOut(received) } ?? false
+        }
+    }
+
+    /// Whether a reading of these names was renewed by a document that was received later than at `received`.
+    func isRenewedLater(_ names: [RetractionName], series: Int, patient: [UInt8]?, at received: Instant) -> Bool {
+        let retracted = groups[groupOfSeries[series]].retracted
+        return names.contains { name in
+            retracted[name]?.contains { entry in
+                entry.means(name, patient) && entry.renewed.map { received < $0 } ?? false
+            } ?? false
+        }
+    }
+
+    /// Whether readings of these names, filed for `patient`, were taken out of `series`, which has `number` in the
+    /// store.
+    func hasTaken(_ names: [RetractionName], from series: Int, _ number: Int, patient: [UInt8]?) -> Bool {
+        let retracted = groups[groupOfSeries[series]].retracted
+        return names.contains { name in
+            retracted[name]?.contains { $0.means(name, patient) && $0.series.contains(number) } ?? false
         }
     }
 
@@ -255,17 +305,20 @@ struct RetractionBook {
         }
     }
 
-    /// Lets a reading of `series`, filed for `patient`, in again.
+    /// Lets a reading of `series`, filed for `patient`, in again that was received at the time of `place`, and what
+    /// comes later; what was received before stays out: it may wait in a dead letter. Without an archive nothing waits.
     mutating func lift(_ names: [RetractionName], series: Int, patient: [UInt8]?, _ place: RetractionPlace) {
         let group = groupOfSeries[series]
         for name in names {
-            let entries = groups[group].retracted[name] ?? []
-            let others = entries.filter { !$0.keepsOut(name, patient) }
-            strays -= entries.count { !$0.hasTaken } - others.count { !$0.hasTaken }
-            groups[group].retracted[name] = others.isEmpty ? nil : others
-            for entry in entries where entry.keepsOut(name, patient) {
-                change(name, entry, in: group, place, isLifted: true)
+            var entries = groups[group].retracted[name] ?? []
+            strays -= entries.count(where: \.isStray)
+            for index in entries.indices where entries[index].renewed == nil && entries[index].means(name, patient) {
+                entries[index].renewed = place.at
+                change(name, entries[index], .renewed, in: group, place)
             }
+            if !keepsChanges { entries.removeAll { $0.renewed != nil } }
+            strays += entries.count(where: \.isStray)
+            groups[group].retracted[name] = entries.isEmpty ? nil : entries
         }
     }
 
@@ -274,11 +327,18 @@ struct RetractionBook {
         let group = groupOfSeries[series]
         lastForm = names.first?.form ?? lastForm
         for name in names {
-            for entry in groups[group].retracted[name] ?? [] where entry.keepsOut(name, patient) {
-                change(name, entry, in: group, place)
+            for entry in groups[group].retracted[name] ?? [] where entry.means(name, patient) {
+                change(name, entry, .keptOut, in: group, place)
             }
         }
     }
+}
+
+/// A series with readings that a retraction means.
+struct RetractedPlace {
+    var series: Int
+    var count: Int
+    var instant: Instant
 }
 
 /// Where a reading that was taken back was, or belongs, and when that was said.

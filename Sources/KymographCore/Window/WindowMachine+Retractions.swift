@@ -2,7 +2,8 @@
 extension WindowMachine where Archive: ~Copyable {
     /// What became of a retraction.
     enum RetractionOutcome {
-        /// It has taken a reading out of this series: ``superseded``.
+        /// It has taken a reading out of this series: ``superseded``. It may be in others, too: see
+        /// ``takeElsewhere(_:)``.
         case taken(series: Int)
         /// It has come before.
         case known
@@ -18,13 +19,6 @@ extension WindowMachine where Archive: ~Copyable {
         case readings(Int, at: Instant)
         /// What it may have had is lost for this reason.
         case lost(Rejection)
-    }
-
-    /// A series with readings that a retraction means.
-    private struct Holder {
-        var series: Int
-        var count: Int
-        var instant: Instant
     }
 
     // MARK: Series
@@ -116,9 +110,9 @@ extension WindowMachine where Archive: ~Copyable {
         }
         for series in retractions.series(of: group) { table.windows.settle(series: series) }
         retractions.expect(tombstone.name, patient, in: group)
-        if retractions.isKnown(tombstone.name, patient, in: group) { return .known }
-        let wasTaken = retractions.wasTaken(tombstone.name, patient, in: group)
-        switch holder(of: tombstone, in: group) {
+        if retractions.isKnown(tombstone.name, patient, at: tombstone.received, in: group) { return .known }
+        let wasTaken = retractions.wasTaken(tombstone.name, patient, at: tombstone.received, in: group)
+        switch holders(of: tombstone, in: group) {
         case .failure(.reason(.unknownRetraction)):
             if wasTaken { return .known }
             if retractions.isFull {
@@ -129,8 +123,8 @@ extension WindowMachine where Archive: ~Copyable {
             return .rejected(.unknownRetraction)
         case .failure(.reason(let reason)): return .rejected(reason)
         // One patient's reading is out, and another one's is there: it may be either.
-        case .success(let holder):
-            return wasTaken ? .rejected(.ambiguousRetraction) : take(tombstone, from: holder, group)
+        case .success(let holders):
+            return wasTaken ? .rejected(.ambiguousRetraction) : take(tombstone, from: holders, group)
         }
     }
 
@@ -142,7 +136,7 @@ extension WindowMachine where Archive: ~Copyable {
         guard registry.hasDevice(device) || retractions.isReserved(device) else { return false }
         recallRetractions(of: device)
         guard let group = retractions.known(device, type: type),
-            retractions.isKnown(tombstone.name, patient, in: group)
+            retractions.isKnown(tombstone.name, patient, at: tombstone.received, in: group)
         else { return false }
         retractions.expect(tombstone.name, patient, in: group)
         return true
@@ -153,26 +147,33 @@ extension WindowMachine where Archive: ~Copyable {
         case reason(Rejection)
     }
 
-    /// The one series with the one reading that is meant. What cannot be told takes nothing.
-    private mutating func holder(of tombstone: Tombstone, in group: Int) -> Result<Holder, NoHolder> {
+    /// The series with the one reading that is meant, in the order of the store. What cannot be told takes nothing.
+    ///
+    /// A reading with an id is one, in whichever series of a patient it was filed: once for each length of windows that
+    /// its type has had, or for each encounter.
+    private mutating func holders(of tombstone: Tombstone, in group: Int) -> Result<[RetractedPlace], NoHolder> {
         let patient = tombstone.series.patient
-        var (own, others, lost) = ([Holder](), [Holder](), Rejection?.none)
+        var (own, others, lost) = ([RetractedPlace](), [RetractedPlace](), Rejection?.none)
         for series in retractions.series(of: group) {
             let isOther = patient != nil && registry.identities[series].patient != patient
             switch holding(tombstone.name, series) {
             case .nothing: break
             case .lost(let reason): if !isOther { lost = reason }
             case .readings(let count, let instant):
-                let holder = Holder(series: series, count: count, instant: instant)
+                let holder = RetractedPlace(series: series, count: count, instant: instant)
                 isOther ? others.append(holder) : own.append(holder)
             }
         }
         if let lost { return .failure(.reason(lost)) }
-        if let holder = own.first {
-            return own.count == 1 && holder.count == 1
-                ? .success(holder) : .failure(.reason(.ambiguousRetraction))
+        guard let first = own.first else {
+            return .failure(.reason(others.isEmpty ? .unknownRetraction : .patientDeviceMismatch))
         }
-        return .failure(.reason(others.isEmpty ? .unknownRetraction : .patientDeviceMismatch))
+        let owner = registry.identities[first.series].patient
+        let isOne = own.count == 1 || tombstone.name.form == .byID
+        guard isOne, own.allSatisfy({ $0.count == 1 && registry.identities[$0.series].patient == owner }) else {
+            return .failure(.reason(.ambiguousRetraction))
+        }
+        return .success(own.sorted { archive.number(of: $0.series) < archive.number(of: $1.series) })
     }
 
     /// What a series has of the readings that `name` may mean. No window is opened for that.
@@ -201,22 +202,45 @@ extension WindowMachine where Archive: ~Copyable {
         return id.withByteView { ids.instant(series: series, $0) ?? archive.instant(of: $0, series: series) }
     }
 
-    private mutating func take(_ tombstone: Tombstone, from holder: Holder, _ group: Int) -> RetractionOutcome {
-        switch window(series: holder.series, at: holder.instant, received: tombstone.received) {
-        case .rejected(let reason): return .rejected(reason)
-        case .window(let window):
-            guard let place = table.places(of: tombstone.name, at: holder.instant, in: window).first else {
-                return .rejected(.archiveDamaged)
+    /// Takes the reading out of all `holders`, or of none.
+    private mutating func take(
+        _ tombstone: Tombstone, from holders: [RetractedPlace], _ group: Int
+    ) -> RetractionOutcome {
+        for holder in holders {
+            switch window(series: holder.series, at: holder.instant, received: tombstone.received) {
+            case .rejected(let reason): return .rejected(reason)
+            case .window(let window):
+                guard !table.places(of: tombstone.name, at: holder.instant, in: window).isEmpty else {
+                    return .rejected(.archiveDamaged)
+                }
             }
-            table.retract(at: place, from: window, isReplayed: false)
-            table.enqueueIfDue(window)
-            let name = nameOfSuperseded(in: holder.series)
-            if let id = name.id { id.withByteView { ids.forget(series: holder.series, $0) } }
-            retractions.add(
-                name, tombstone.series.patient, in: group,
-                retractionPlace(in: holder.series, holder.instant, at: tombstone.received), hasTaken: true)
-            return .taken(series: holder.series)
         }
+        take(tombstone, from: holders[0], group)
+        retractions.elsewhere = holders.dropFirst().reversed()
+        return .taken(series: holders[0].series)
+    }
+
+    /// Takes the reading of the last retraction, which was ``RetractionOutcome/taken(series:)``, out of the next series
+    /// that has it; nil when there is none. The store gets to know of all of them at once.
+    mutating func takeElsewhere(_ tombstone: Tombstone) -> Int? {
+        guard let holder = retractions.elsewhere.popLast() else { return nil }
+        let type = types[tombstone.series.type].name
+        take(tombstone, from: holder, retractions.group(tombstone.series.device, type: type))
+        return holder.series
+    }
+
+    /// Takes the reading out of `holder`, whose window is open and has it.
+    private mutating func take(_ tombstone: Tombstone, from holder: RetractedPlace, _ group: Int) {
+        guard let window = table.find(series: holder.series, at: holder.instant),
+            let place = table.places(of: tombstone.name, at: holder.instant, in: window).first
+        else { preconditionFailure("the reading was found in each of the series") }
+        table.retract(at: place, from: window, isReplayed: false)
+        table.enqueueIfDue(window)
+        let name = nameOfSuperseded(in: holder.series)
+        if let id = name.id { id.withByteView { ids.forget(series: holder.series, $0) } }
+        retractions.add(
+            name, tombstone.series.patient, in: group,
+            retractionPlace(in: holder.series, holder.instant, at: tombstone.received), hasTaken: true)
     }
 
     /// What is remembered of the reading that was taken out last: its id, if it has one, however it was taken back.
@@ -275,17 +299,23 @@ extension WindowMachine where Archive: ~Copyable {
         let key = table.windows.series[series].rules.key
         let names = RetractionName.all(of: .init(reading: reading, payload: payload), by: key)
         let patient = registry.identities[series].patient
-        let retracted = retractions.retractions(of: names, series: series, patient: patient)
+        let received = reading.received
+        let retracted = retractions.retractions(of: names, series: series, patient: patient, at: received)
         if retracted.isEmpty { return addAmongAny(series: series, reading, payload: payload) }
-        let place = retractionPlace(in: series, reading.instant, at: reading.received)
-        guard retractions.isRenewed(names, series: series, patient: patient) else {
+        let place = retractionPlace(in: series, reading.instant, at: received)
+        guard retractions.isRenewed(names, series: series, patient: patient),
+            !retractions.isRenewedLater(names, series: series, patient: patient, at: received)
+        else {
             retractions.touch(retracted, series: series, patient: patient, place)
             return .rejected(.retracted)
         }
+        // Another series' Observation may have shown it, and this one's not.
+        let number = archive.number(of: series)
+        let wasShown = retractions.hasTaken(retracted, from: series, number, patient: patient)
         let outcome = addAmongAny(series: series, reading, payload: payload)
         if case .rejected = outcome { return outcome }
         retractions.lift(retracted, series: series, patient: patient, place)
-        if let window = table.find(series: series, at: reading.instant) {
+        if wasShown, let window = table.find(series: series, at: reading.instant) {
             table.noteShown(names[0], at: reading.instant, in: window)
         }
         return outcome

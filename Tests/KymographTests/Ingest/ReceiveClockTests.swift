@@ -27,6 +27,16 @@ import TrialSupport
         #expect(clock.time(at: at(110)) == at(110) && clock.lead(at: at(112)) == 0)
     }
 
+    /// What takes a reading back is later than all that came at the same moment before it, and what comes behind it is
+    /// no earlier.
+    @Test func goesOnForWhatTakesReadingsBack() {
+        let clock = ReceiveClock(now: start)
+        #expect(clock.lead(at: at(1)) == 0)
+        #expect(clock.lead(at: at(1), isLater: true) == 1 && clock.lead(at: at(1)) == 1)
+        #expect(clock.lead(at: at(1), isLater: true) == 2 && clock.latest == at(1).advanced(by: 2))
+        #expect(clock.lead(at: at(2)) == 0)
+    }
+
     /// Where nothing comes, who looks at silence asks. Catches a clock that is set back with nothing to notice it.
     @Test func whoAsksNoticesAClockThatIsSetBack() {
         let clock = ReceiveClock(now: start)

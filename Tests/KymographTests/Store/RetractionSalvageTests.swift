@@ -13,16 +13,20 @@ import Testing
         let store = try Store(path: scratch.path)
         defer { store.close() }
         let device = Array("d".utf8)
-        let known = [true, false].map { hasTaken in
-            Retraction(
-                device: device, type: hasTaken ? "x" : "y", name: RetractionName(id: ByteView("a")), patient: nil,
-                hasTaken: hasTaken)
+        let known = [true, false].flatMap { hasTaken in
+            [nil, Instant(nanoseconds: 7)].map { renewed in
+                let name = RetractionName(id: ByteView(renewed == nil ? "a" : "b"))
+                var retraction = Retraction(
+                    device: device, type: hasTaken ? "x" : "y", name: name, patient: nil, hasTaken: hasTaken)
+                (retraction.series, retraction.renewed) = (hasTaken ? 3 : nil, renewed)
+                return retraction
+            }
         }
         try store.pool.write { db in
             for retraction in known {
+                let event = retraction.renewed == nil ? RetractionChange.Event.came : .renewed
                 let change = RetractionChange(
-                    retraction: retraction, isLifted: false, series: 3, start: .distantPast,
-                    at: Instant(nanoseconds: 1))
+                    retraction: retraction, event, series: 3, start: .distantPast, at: Instant(nanoseconds: 1))
                 try change.apply(db)
             }
             if !isReadable { try db.execute(sql: "DROP TABLE retraction; CREATE TABLE retraction (unreadable)") }

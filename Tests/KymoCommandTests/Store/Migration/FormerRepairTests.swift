@@ -11,7 +11,7 @@ import Testing
         copy.run.folder.write("data/kymo.damaged", "")
         let done = try copy.end()
         #expect(done.end == .exit(0) && done.error.contains("lost none"), "\(done.error)")
-        #expect(try copy.version() == 5)
+        #expect(try copy.version() == 6)
         #expect(try copy.hasTakenExpected())
         #expect(try copy.run.value("SELECT count(*) FROM outbox") == 0)
         #expect(try copy.run.value("SELECT count(*) FROM quarantine WHERE place <> 'repair'") == 0)
@@ -72,7 +72,7 @@ import Testing
         let done = try copy.end()
         #expect(done.end == .exit(0) && done.error.contains("repaired the store"), "\(done.error)")
         #expect(done.error.contains("an unknown number of outbox"), "\(done.error)")
-        #expect(try copy.version() == 5)
+        #expect(try copy.version() == 6)
         let (sent, all) = (try copy.resources(in: copy.taken), try copy.resources(in: copy.expectedRequests()))
         #expect(!sent.isEmpty && sent.isStrictSubset(of: all), "\(sent.count) of \(all.count)")
         let missing = try copy.run.command("ledger").text

@@ -58,7 +58,7 @@ import Testing
             #expect(try has("patient_map") == isFull && !has("decider"), "\(death)")
         }
         #expect(try end("migrated").end == .signal(SIGKILL))
-        #expect(try version() == 5 && rows() == before.map { $0 ?? 0 })
+        #expect(try version() == 6 && rows() == before.map { $0 ?? 0 })
         let deciders = try run.value("SELECT count(*) FROM decider WHERE name IN ('patient_map', 'reading_rules')")
         #expect(try deciders == (isFull ? 2 : 0) && !has("patient_map") && !has("reading_rules"))
         try check(isFull: isFull)
@@ -95,7 +95,7 @@ import Testing
         let done = try end(receipts: false)
         #expect(done.error.contains("repaired the store") && done.error.contains("lost none"), "\(done.error)")
         #expect(!done.error.contains("what was paused is not known"), "\(done.error)")
-        #expect(try version() == 5 && rows() == before.map { $0 ?? 0 })
+        #expect(try version() == 6 && rows() == before.map { $0 ?? 0 })
         try check(isFull: name == "full")
     }
 
@@ -118,7 +118,7 @@ import Testing
             let done = try Kymo.run(command + ["--data", run.data])
             #expect(done.end == .exit(78), "\(command): \(done.error)")
             #expect(
-                done.error.contains("by an earlier kymo (tables 4, this one reads 5)")
+                done.error.contains("by an earlier kymo (tables 4, this one reads 6)")
                     && done.error.contains("start 'kymo run' once on it"), "\(command): \(done.error)")
         }
         #expect(try version() == 4)
