@@ -3,6 +3,8 @@ import KymographCore
 /// A mapping of some kinds of readings, and of their retractions.
 struct RetractionMapping {
     var kinds = RetractionItem.Kind.allCases
+    /// Length of the windows.
+    var minutes = 5
 
     private func device(_ kind: RetractionItem.Kind) -> [String] {
         let id = kind.hasIds ? #""readingIdExpression":"$.i","# : ""
@@ -26,7 +28,7 @@ struct RetractionMapping {
             kind.isSingle ? #""valueType":"Quantity""# : #""valueType":"Statistics","aggregate":"sum","components":[]"#
         return #"""
             {"templateType":"CodeValueFhir","template":{"typeName":"\#(kind.rawValue)",
-            "period":"\#(kind.isSingle ? "instance" : "5m")","sameInstant":"\#(mode)",
+            "period":"\#(kind.isSingle ? "instance" : "\(minutes)m")","sameInstant":"\#(mode)",
             "codes":[{"system":"urn:t","code":"\#(kind.rawValue)"}],
             "value":{"valueName":"x",\#(value),"unit":"1","code":"1"}}}
             """#

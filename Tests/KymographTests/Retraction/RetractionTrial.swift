@@ -16,16 +16,21 @@ final class RetractionTrial {
     var limits: WindowLimits
     /// What decides on resources in the next run; nil for nothing.
     var resources: EntryRules?
+    /// The mapping of the next run.
+    var mapping = RetractionMapping()
+    /// Whose devices are in the next run, each of one patient at a time; nil for no map.
+    var map: [PatientMap.Period]?
     private let retractionsAtHand: Int
 
     static let start = 1_772_352_000
 
     /// Each shard keeps `retractionsAtHand` more than were at hand.
     init(
-        _ limits: WindowLimits = WindowLimits(), retractionsAtHand: Int = 1 << 16, resources: EntryRules? = nil
+        _ limits: WindowLimits = WindowLimits(), retractionsAtHand: Int = 1 << 16, resources: EntryRules? = nil,
+        map: [PatientMap.Period]? = nil
     ) throws {
-        (self.limits, self.retractionsAtHand, self.resources) = (limits, retractionsAtHand, resources)
-        current = try Self.begin(scratch, now, limits, retractionsAtHand, resources)
+        (self.limits, self.retractionsAtHand, self.resources, self.map) = (limits, retractionsAtHand, resources, map)
+        current = try begin()
     }
 
     var run: ReconfiguredRun {
@@ -33,17 +38,30 @@ final class RetractionTrial {
         return current
     }
 
-    private static func begin(
-        _ scratch: Scratch, _ now: Instant, _ limits: WindowLimits, _ retractionsAtHand: Int, _ resources: EntryRules?
-    ) throws -> ReconfiguredRun {
+    private func begin() throws -> ReconfiguredRun {
         var rules: (@Sendable () -> EntryRules)?
-        if let resources { rules = { resources } }
+        if let resources { rules = { [resources] in resources } }
         let store = try Store(path: scratch.path)
-        let set = try #require(
-            MappingLoader.load([RetractionMapping().named], stored: try store.formerTypes()).set)
-        return try ReconfiguredRun(
+        let set = try #require(MappingLoader.load([mapping.named], stored: try store.formerTypes()).set)
+        let run = try ReconfiguredRun(
             store, set, MappingVariant(), lanes: 2, shards: 2, lateness: 0, now: now, limits: limits,
-            retractionsAtHand: retractionsAtHand, resources: rules)
+            retractionsAtHand: retractionsAtHand, guarding: map.map { _ in AllDevicesGuard() }, resources: rules)
+        if let map { for lane in 0..<2 { attribute(by: map, lane: lane, of: run) } }
+        return run
+    }
+
+    private func attribute(by map: [PatientMap.Period], lane: Int, of run: ReconfiguredRun) {
+        var policy = PatientPolicy()
+        policy.conflict = .map
+        run.attribute(by: PatientRules(PatientMap(map), policy), lane: lane)
+    }
+
+    /// Device `d` is of `patient` from `second` seconds behind ``start`` on, until the next one.
+    static func period(_ patient: String, from second: Int = 0, until end: Int? = nil) -> PatientMap.Period {
+        var period = PatientMap.Period(device: Array("d".utf8), patient: Array(patient.utf8))
+        period.from = Instant(seconds: Int64(start + second))
+        if let end { period.to = Instant(seconds: Int64(start + end)) }
+        return period
     }
 
     /// A reading, or a retraction, of `second` seconds behind ``start``.
@@ -55,12 +73,19 @@ final class RetractionTrial {
             kind: kind, device: device, patient: patient, second: second.map { start + $0 }, id: id, value: value)
     }
 
-    /// Sends a document to a lane, and waits until all of it is durable.
-    func send(_ items: RetractionItem..., lane: Int = 0) throws {
-        let text = items.count == 1 ? items[0].json : "[\(items.map(\.json).joined(separator: ","))]"
+    /// Sends a document to a lane, and waits until all of it is durable; when it was received.
+    @discardableResult
+    func send(_ items: RetractionItem..., lane: Int = 0) throws -> Instant {
         now = now.advanced(by: 1_000_000)
+        try sendAgain(items, received: now, lane: lane)
+        return now
+    }
+
+    /// Sends what was received before, as a dead letter is sent again.
+    func sendAgain(_ items: [RetractionItem], received: Instant, lane: Int = 0) throws {
+        let text = items.count == 1 ? items[0].json : "[\(items.map(\.json).joined(separator: ","))]"
         run.now = now
-        run.take(Array(text.utf8), lane: lane, received: now)
+        run.take(Array(text.utf8), lane: lane, received: received)
         try run.settle()
     }
 
@@ -70,7 +95,7 @@ final class RetractionTrial {
         try show()
         now = now.advanced(by: 1_000_000)
         current = nil
-        current = try Self.begin(scratch, now, limits, retractionsAtHand, resources)
+        current = try begin()
     }
 
     private func show() throws {
@@ -103,4 +128,11 @@ final class RetractionTrial {
 
     /// The balance of the store, which is open.
     func balance() throws -> LedgerBalance { try run.store.pool.read { try LedgerTotals($0).balance } }
+}
+
+/// Has each device be of one patient at a time.
+final class AllDevicesGuard: DeviceGuard {
+    let generation = 1
+
+    func holds(_ device: [UInt8]) -> Bool { true }
 }
