@@ -1,12 +1,13 @@
 import GRDB
 @testable import Kymograph
-import KymographCore
+@testable import KymographCore
 @testable import KymographTemplates
 import KymographTestKit
 
 /// A random sequence of runs on one store: documents with readings and retractions of them, by id and by time, early,
 /// late, repeated, before their readings, in one document with them; kills, restarts, re-sent days, letters that are
-/// replayed, mappings that lack types.
+/// replayed with the time at which they came, mappings that lack types or have windows of another length; in some, maps
+/// that say whose devices are, each of one patient at a time, and change.
 struct RetractionSequence {
     /// A defect that the test puts in, to see that it is found.
     enum Defect: CaseIterable {
@@ -26,6 +27,12 @@ struct RetractionSequence {
     private(set) var blocks: [[UInt8]] = []
     private var shown: [RetractionModel.Shown: (status: String, value: Int?)] = [:]
     private var sent: [RetractionItem] = []
+    /// What was sent, and as it was filed, by when it was received.
+    private var documents: [Instant: (sent: [RetractionItem], filed: [RetractionItem])] = [:]
+    /// Whether a map says whose devices are.
+    private let isMapped: Bool
+    /// By device, from which second on it is of the second of two patients.
+    private var handedOver: [String: (first: String, second: String, at: Int)] = [:]
     private var now = Instant(seconds: 1_900_000_000)
     private var wasKilled = false
 
@@ -34,7 +41,15 @@ struct RetractionSequence {
     init(seed: UInt64, defect: Defect? = nil, fault: RetractionModel.Fault? = nil) {
         generator = SeededGenerator(seed: seed)
         self.defect = defect
+        isMapped = Int.random(in: 0..<3, using: &generator) == 0
         model.fault = fault
+        if isMapped { changeMap() }
+    }
+
+    /// What is on its way to a shard.
+    private struct Pending {
+        var document: [RetractionItem]
+        var arrival: RetractionModel.Arrival
     }
 
     /// What is wrong in the end; empty when all is as it must be.
@@ -68,27 +83,32 @@ struct RetractionSequence {
         return try ReconfiguredRun(
             store, set, MappingVariant(), lanes: lanes, shards: Int.random(in: 1...3, using: &generator),
             lateness: [0, 30_000_000_000, 600_000_000_000].randomElement(using: &generator) ?? 0, now: tick(),
-            retractionsAtHand: [1, 3, 1 << 16].randomElement(using: &generator) ?? 1)
+            retractionsAtHand: [1, 3, 1 << 16].randomElement(using: &generator) ?? 1,
+            guarding: isMapped ? AllDevicesGuard() : nil)
     }
 
     private mutating func mapping() -> RetractionMapping {
         var mapping = RetractionMapping()
+        if once(in: 3) { mapping.minutes = 10 }
         if once(in: 4) { mapping.kinds.remove(at: Int.random(in: 0..<mapping.kinds.count, using: &generator)) }
         return mapping
     }
 
     private mutating func runOnce() throws {
         if !sent.isEmpty { inspection?.look(scratch.path, model.present) }
-        try replayReadings()
-        // What was taken back before a kill can be said only by who writes the type.
-        var used = wasKilled ? RetractionMapping() : mapping()
+        let hasReturned = try returnReadings()
+        if isMapped, once(in: 2) { changeMap() }
+        var used = mapping()
+        // What was taken back before a kill, and what has returned, can be said only by who writes the type.
+        if wasKilled || hasReturned { used.kinds = RetractionMapping().kinds }
         let run = try begin(Store(path: scratch.path), used, lanes: 2)
-        var lanes = [used.kinds, used.kinds]
-        var pending: [[RetractionItem]] = []
+        attribute(run)
+        var lanes = [used, used]
+        var pending: [Pending] = []
         for _ in 0..<Int.random(in: 1...30, using: &generator) {
             run.now = tick()
             let lane = Int.random(in: 0..<2, using: &generator)
-            switch Int.random(in: 0..<20, using: &generator) {
+            switch Int.random(in: 0..<22, using: &generator) {
             case 0..<12: send(document(lane), run, lanes[lane], &pending)
             case 12: run.publish(lane: lane)
             case 13: try run.step(shard: Int.random(in: 0..<3, using: &generator))
@@ -97,36 +117,77 @@ struct RetractionSequence {
                 if run.reload(next.named) { used = next }
             case 15:
                 run.follow(lane: lane)
-                lanes[lane] = used.kinds
-            case 16: try replayPayloads(run, lanes[0], &pending)
+                lanes[lane] = used
+            case 16, 17: try replayPayloads(run, lanes[0], &pending)
+            case 18 where isMapped:
+                try settle(run, &pending)
+                changeMap()
+                attribute(run)
             default: try settle(run, &pending)
             }
         }
         wasKilled = once(in: 2)
         if !wasKilled {
             try run.end()
-            for document in pending { take(document) }
+            for one in pending { take(one) }
         }
         try show(run)
     }
 
-    private mutating func settle(_ run: ReconfiguredRun, _ pending: inout [[RetractionItem]]) throws {
+    private mutating func settle(_ run: ReconfiguredRun, _ pending: inout [Pending]) throws {
         try run.settle()
-        for document in pending { take(document) }
+        for one in pending { take(one) }
         pending = []
         inspection?.look(scratch.path, model.present)
     }
 
-    private mutating func take(_ document: [RetractionItem]) {
-        if defect == .renewsDocuments, document.contains(where: { $0.value == nil }) {
-            let all = document.filter { $0.value != nil }.map { item in
+    private mutating func take(_ one: Pending) {
+        if defect == .renewsDocuments, one.document.contains(where: { $0.value == nil }) {
+            let all = one.document.filter { $0.value != nil }.map { item in
                 var retraction = item
                 retraction.value = nil
                 return retraction
             }
-            return model.take(document + all)
+            return model.take(one.document + all, one.arrival)
         }
-        model.take(document)
+        model.take(one.document, one.arrival)
+    }
+
+    // MARK: Maps
+
+    private mutating func changeMap() {
+        for device in ["a", "b", "c"] where handedOver[device] == nil || once(in: 2) {
+            let patients = [("p", "q"), ("q", "p"), ("p", "p"), ("r", "q")]
+            let (first, second) = patients.randomElement(using: &generator) ?? ("p", "q")
+            handedOver[device] = (first, second, Self.start + Int.random(in: 0...600, using: &generator))
+        }
+    }
+
+    /// What comes from here on is of whom the present map says.
+    private func attribute(_ run: ReconfiguredRun) {
+        guard isMapped else { return }
+        let periods = handedOver.flatMap { device, whose in
+            [whose.first, whose.second].enumerated().map { place, patient in
+                var period = PatientMap.Period(device: Array(device.utf8), patient: Array(patient.utf8))
+                let end = Instant(seconds: Int64(whose.at))
+                if place == 0 { period.to = end } else { period.from = end }
+                return period
+            }
+        }
+        var policy = PatientPolicy()
+        policy.conflict = .map
+        for lane in 0..<run.laneCount { run.attribute(by: PatientRules(PatientMap(periods), policy), lane: lane) }
+    }
+
+    /// The item as it is filed. What a retraction says of the patient counts for nothing beside a map.
+    private func filed(_ item: RetractionItem) -> RetractionItem {
+        guard isMapped else { return item }
+        var item = item
+        item.patient = nil
+        if item.value != nil, let second = item.second, let whose = handedOver[item.device] {
+            item.patient = second < whose.at ? whose.first : whose.second
+        }
+        return item
     }
 
     // MARK: Documents
@@ -177,17 +238,28 @@ struct RetractionSequence {
 
     /// Sends a document: what its lane has no template for becomes letters, one by one.
     private mutating func send(
-        _ document: [RetractionItem], _ run: ReconfiguredRun, _ kinds: [RetractionItem.Kind],
-        _ pending: inout [[RetractionItem]]
+        _ document: [RetractionItem], _ run: ReconfiguredRun, _ mapping: RetractionMapping,
+        _ pending: inout [Pending]
     ) {
         let text = document.count == 1 ? document[0].json : "[\(document.map(\.json).joined(separator: ","))]"
-        run.take(Array(text.utf8), lane: document[0].device == "c" ? 1 : 0, received: tick())
-        pending.append(document.filter { kinds.contains($0.kind) })
+        take(Array(text.utf8), document, run, mapping, at: tick(), &pending)
     }
 
-    /// Replays payloads that no template took: each is a document of its own now.
+    private mutating func take(
+        _ bytes: [UInt8], _ document: [RetractionItem], _ run: ReconfiguredRun, _ mapping: RetractionMapping,
+        at received: Instant, _ pending: inout [Pending]
+    ) {
+        run.take(bytes, lane: document[0].device == "c" ? 1 : 0, received: received)
+        let asFiled = document.map { filed($0) }
+        let arrival = RetractionModel.Arrival(received: received, minutes: mapping.minutes, isGuarded: isMapped)
+        pending.append(Pending(document: asFiled.filter { mapping.kinds.contains($0.kind) }, arrival: arrival))
+        documents[received, default: ([], [])].sent += document
+        documents[received, default: ([], [])].filed += asFiled
+    }
+
+    /// Replays payloads that no template took, with the time at which they came: each is a document of its own now.
     private mutating func replayPayloads(
-        _ run: ReconfiguredRun, _ kinds: [RetractionItem.Kind], _ pending: inout [[RetractionItem]]
+        _ run: ReconfiguredRun, _ mapping: RetractionMapping, _ pending: inout [Pending]
     ) throws {
         try settle(run, &pending)
         let letters = try run.store.pool.read { db in
@@ -195,40 +267,57 @@ struct RetractionSequence {
                 .map(StoredLetter.init)
         }
         for letter in letters {
-            guard let item = sent.first(where: { Array($0.json.utf8) == letter.bytes }), item.device != "c" else {
-                continue
-            }
-            run.take(Array(item.json.utf8), lane: 0, received: tick())
-            if kinds.contains(item.kind) { pending.append([item]) }
+            guard let item = documents[letter.at]?.sent.first(where: { Array($0.json.utf8) == letter.bytes }),
+                item.device != "c"
+            else { continue }
+            take(Array(item.json.utf8), [item], run, mapping, at: letter.at, &pending)
             try run.noteReplayed([letter.number])
         }
     }
 
-    /// Replays readings that were rejected after mapping: superseded ones stay so, and nothing taken back has a record.
-    private mutating func replayReadings() throws {
-        guard once(in: 2) else { return }
-        _ = try LetterReturn.run(superseded(), directory: scratch.path) { _ in }
+    /// Takes readings back into the journal that were rejected after mapping, of which it is certain what they are;
+    /// whether there were any.
+    private mutating func returnReadings() throws -> Bool {
+        guard once(in: 2) else { return false }
+        let letters = try rejectedReadings()
+        guard !letters.isEmpty else { return false }
+        _ = try LetterReturn.run(letters.map(\.letter), directory: scratch.path) { _ in }
+        for (_, one) in letters { take(one) }
+        return true
     }
 
-    private func superseded() throws -> [StoredLetter] {
+    /// Readings that were superseded, or filed for somebody else before. Lets go of the store.
+    private func rejectedReadings() throws -> [(letter: StoredLetter, reading: Pending)] {
         let store = try Store(path: scratch.path)
         defer { store.close() }
-        return try store.pool.read { db in
-            try Row.fetchAll(db, sql: "SELECT * FROM dead WHERE kind = 'measurement' AND replayed IS NULL")
-                .map(StoredLetter.init).filter { $0.hasRecord && $0.reason == Rejection.superseded.name }
-        }.filter(isSettled)
+        let (letters, types) = try store.pool.read { db in
+            let rows = try Row.fetchAll(
+                db, sql: "SELECT * FROM dead WHERE kind = 'measurement' AND replayed IS NULL ORDER BY number")
+            return (rows.map(StoredLetter.init), try StoredTypes.read(db).compactMap(\.type))
+        }
+        let reasons = [Rejection.superseded.name, Rejection.patientChanged.name]
+        return try letters.filter { $0.hasRecord && reasons.contains($0.reason) }.compactMap { letter in
+            try reading(of: letter, types).map { (letter, $0) }
+        }
     }
 
-    /// Whether the letter of a superseded reading brings nothing. One that was taken back, and let in again by a
-    /// document that brought another patient's, would.
-    private func isSettled(_ letter: StoredLetter) throws -> Bool {
-        let tree = try JSONTree(parsing: letter.bytes ?? [])
-        let readings = sent.filter { item in
-            tree["Type"]?.text == item.kind.rawValue && tree["DeviceId"]?.text == item.device
-                && tree["PatientId"]?.text == item.patient
-                && tree["Properties"]?.elements?.first?["Value"]?.text == item.value.map(String.init)
-        }
-        return !readings.isEmpty && readings.allSatisfy(model.isSettled)
+    /// What a letter brings; nil where several readings of its document are alike but for their ids.
+    private func reading(of letter: StoredLetter, _ types: [MeasurementType]) throws -> Pending? {
+        let bytes = letter.bytes ?? []
+        guard let record = LetterRecord(letter: bytes), let reading = record.reading else { return nil }
+        let identity = record.series.withByteView { SeriesKey.identity($0) }
+        let value = try JSONTree(parsing: bytes)["Properties"]?.elements?.first?["Value"]?.text
+        let found = Set(
+            (documents[reading.received]?.filed ?? []).filter { item in
+                item.kind.rawValue == types[identity.type].name && Array(item.device.utf8) == identity.device
+                    && item.patient.map { Array($0.utf8) } == identity.patient
+                    && item.second == Int(reading.instant.nanoseconds / 1_000_000_000)
+                    && value == item.value.map(String.init)
+            })
+        guard let item = found.first, found.count == 1 else { return nil }
+        var arrival = RetractionModel.Arrival(received: reading.received, isGuarded: isMapped, isReturned: true)
+        if case .tumbling(let length) = types[identity.type].grouping { arrival.minutes = Int(length / 60_000_000_000) }
+        return Pending(document: [item], arrival: arrival)
     }
 
     // MARK: The end
