@@ -1,13 +1,17 @@
 /// A dead letter as a line for a stream of NDJSON.
 package enum LetterLine {
-    /// `bytes` with a line end; nil when no line says the same. Between the tokens of JSON a line feed is as good as a
-    /// blank, everywhere else it is not, and other bytes than text were never a line of readings.
+    /// `bytes` with a line end; nil when no line says the same.
     package static func line(_ bytes: [UInt8]) -> [UInt8]? {
+        // A carriage return at the end of the letter is none of the line's end.
+        payload(bytes).map { $0 + ($0.last == UInt8(ascii: "\r") ? [0x0D, 0x0A] : [0x0A]) }
+    }
+
+    /// The bytes that come of ``line(_:)`` where lines are read. Between the tokens of JSON a line feed is as good as a
+    /// blank, everywhere else it is not, and other bytes than text were never a line of readings.
+    static func payload(_ bytes: [UInt8]) -> [UInt8]? {
         let first = bytes.first { !isSpace($0) }
         let isJSON = first == UInt8(ascii: "{") || first == UInt8(ascii: "[")
-        guard let line = isJSON ? withoutLineFeeds(bytes) : isText(bytes) ? bytes : nil else { return nil }
-        // A carriage return at the end of the letter is none of the line's end.
-        return line + (line.last == UInt8(ascii: "\r") ? [0x0D, 0x0A] : [0x0A])
+        return isJSON ? withoutLineFeeds(bytes) : isText(bytes) ? bytes : nil
     }
 
     private static func isSpace(_ byte: UInt8) -> Bool { byte == 0x20 || byte == 0x09 || byte == 0x0A || byte == 0x0D }

@@ -8,6 +8,17 @@ extension PipelineSettings {
         return named.count == 1 ? named[0] : nil
     }
 
+    /// `letter` with the bytes that come where it is sent to its source: streams get it as a line. A letter that no line
+    /// says is not sent there, and stays as it is.
+    func sent(_ letter: StoredLetter) -> StoredLetter {
+        var sent = letter
+        switch (origin(of: letter)?.configuration.address as? any RoutedSource)?.route {
+        case .tcp, .unixStream: sent.bytes = letter.bytes.flatMap(LetterLine.payload) ?? letter.bytes
+        case .udp, .unixDatagram, .unixSeqpacket, nil: break
+        }
+        return sent
+    }
+
     /// Why the bytes of `letter`, sent to where its name says, could come to another source than its own; nil when they
     /// cannot. Whose readings are is a matter of the source: its mappings, peers, tags and patients.
     package func misdirection(of letter: StoredLetter) -> String? {

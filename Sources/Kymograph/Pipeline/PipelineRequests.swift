@@ -114,7 +114,8 @@ final class PipelineRequests: Sendable {
 
     /// Expects the bytes of letters, which were received before; those that would be rejected again are refused.
     private func expect(_ numbers: [Int64], _ store: Store) -> ControlAnswer {
-        let letters = store.read { try StoredLetter.fetch(numbers, $0) } ?? []
+        // What is expected are the bytes that come: others would be taken for new ones, received now.
+        let letters = (store.read { try StoredLetter.fetch(numbers, $0) } ?? []).map(present.sent)
         let trial = LetterTrial(
             present, configuration.mappings.current, types: configuration.mappings.current.types,
             pauses: pauses.current)
