@@ -21,7 +21,10 @@ package struct StoredLetter: Sendable {
     package var replayed: Instant?
     /// The bytes, of an entry as a FHIR bundle with what it refers to; nil when they are damaged.
     package var bytes: [UInt8]?
+    /// Of a payload, what its source said of it when it came; nil where that is not known.
+    var context: LetterContext?
 
+    /// That of a row of ``LetterContext/letters(_:)``.
     init(_ row: Row) {
         number = row["number"]
         at = Instant(nanoseconds: row["at"])
@@ -33,6 +36,7 @@ package struct StoredLetter: Sendable {
         let content = StoredBody.content(
             codec: row["codec"], key: row["key_id"], checksum: row["checksum"], bytes: row["body"])
         bytes = kind == "entry" ? content.map(StoredLetter.bundle) : content
+        context = LetterContext(row)
     }
 
     /// The bundle of a block; what is none, as earlier versions wrote it, stays as it is.
@@ -129,6 +133,11 @@ package struct StoredLetter: Sendable {
         var writer = ByteWriter()
         writer.append(Array("{\"number\":\(number),\"kind\":\"\(kind)\",".utf8))
         if let replayed { writer.append(Array("\"replayed\":\"\(replayed.text)\",".utf8)) }
+        for (name, value) in context?.members ?? [] where !value.isEmpty {
+            writer.append(Array("\"\(name)\":\"".utf8))
+            value.withByteView { writer.appendJSON($0) }
+            writer.append("\",")
+        }
         var rest = ByteWriter()
         (bytes ?? []).withByteView { bytes in
             rest.append(deadLetter: reason, source: source, receivedAt: at, bytes: bytes, detail: detail)
@@ -149,8 +158,8 @@ extension StoreReader {
         try read { db in
             if numbers.isEmpty {
                 let condition = withReplayed ? "true" : "replayed IS NULL"
-                return try Row.fetchAll(db, sql: "SELECT * FROM dead WHERE \(condition) ORDER BY number").map(
-                    StoredLetter.init)
+                let sql = "\(try LetterContext.letters(db)) WHERE \(condition) ORDER BY number"
+                return try Row.fetchAll(db, sql: sql).map(StoredLetter.init)
             }
             return try StoredLetter.fetch(numbers, db)
         }
@@ -198,8 +207,14 @@ extension StoredLetter {
 
     /// The letters numbered `numbers` that are there.
     static func fetch(_ numbers: [Int64], _ db: Database) throws -> [StoredLetter] {
-        try numbers.compactMap { number in
-            try Row.fetchOne(db, sql: "SELECT * FROM dead WHERE number = ?", arguments: [number]).map(StoredLetter.init)
-        }
+        let sql = "\(try LetterContext.letters(db)) WHERE number = ?"
+        return try numbers.compactMap { try Row.fetchOne(db, sql: sql, arguments: [$0]).map(StoredLetter.init) }
+    }
+}
+
+extension LetterContext {
+    /// As the source has them in a configuration; empty where it stated none.
+    fileprivate var members: [(name: String, value: [UInt8])] {
+        [("defaultDevice", device), ("defaultPatient", patient), ("timezone", Array((timezone ?? "").utf8))]
     }
 }

@@ -12,6 +12,8 @@ final class LaneReporter: LaneEvents, Sendable {
         var number: Int
         /// Whether it drops what has no room.
         var drops: Bool
+        /// What dead letters keep of it.
+        var context: LetterContext
         var ledger: SourceLedger
     }
 
@@ -75,7 +77,7 @@ final class LaneReporter: LaneEvents, Sendable {
         let known = sources.enumerated().map { number, source in
             Account(
                 name: source.name, number: source.ledgerNumber, drops: source.configuration.dropsWhenFull,
-                ledger: ledger.source(number))
+                context: source.letterContext, ledger: ledger.source(number))
         }
         accounts.withLock { $0 = known }
     }
@@ -154,7 +156,8 @@ final class LaneReporter: LaneEvents, Sendable {
         // By the clock of readings: whether it came before what takes its readings back is asked when it is replayed.
         let stamped = received.advanced(by: lead(at: received))
         let letter = StoredDeadLetter(
-            at: stamped, kind: .payload, reason: reason.name, source: account.name, detail: text, bytes: bytes.array)
+            at: stamped, kind: .payload, reason: reason.name, source: account.name, detail: text, bytes: bytes.array,
+            context: account.context)
         observer?.rejected(reason, letter, source: source)
         if store != nil { rejections.withLock { $0.add(letter, source: source) } }
     }

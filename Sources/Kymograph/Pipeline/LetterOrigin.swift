@@ -64,3 +64,12 @@ extension SourceRoute {
         }
     }
 }
+
+extension PipelineSettings.Source {
+    /// What dead letters keep of what it says of its payloads.
+    var letterContext: LetterContext {
+        LetterContext(
+            device: Array((defaultDevice ?? "").utf8), patient: Array((defaultPatient ?? "").utf8),
+            timezone: timezone?.name)
+    }
+}

@@ -5,8 +5,8 @@ import KymographTemplates
 /// Maps the bytes of dead letters without taking what comes of them: what would be rejected again stays a letter, and
 /// is counted once.
 package struct LetterTrial {
-    private let settings: PipelineSettings
-    private let set: MappingSet
+    let settings: PipelineSettings
+    let set: MappingSet
     /// The types of the store's readings, by number.
     private let types: [MeasurementType]
     /// What is paused.
@@ -35,7 +35,10 @@ package struct LetterTrial {
 
     /// Why letters would be rejected again.
     package func refusals(_ letters: [StoredLetter]) -> [LetterRefusal] {
-        letters.compactMap { letter in reason(letter).map { LetterRefusal(letter.number, "rejected again: \($0)") } }
+        letters.compactMap { letter in
+            let again = reason(letter).map { "rejected again: \($0)" }
+            return (again ?? contextObstacle(letter)).map { LetterRefusal(letter.number, $0) }
+        }
     }
 
     private func reason(_ letter: StoredLetter) -> String? {
@@ -70,15 +73,23 @@ package struct LetterTrial {
         return detail.isEmpty ? rejected.0.name : "\(rejected.0.name), \(detail)"
     }
 
-    /// What the payload gives now.
-    private func trial(_ letter: StoredLetter, _ bytes: [UInt8]) -> PayloadPreview.Collector {
+    /// Where it came from, if it is there; else what its bytes come by.
+    func source(of letter: StoredLetter) -> PipelineSettings.Source {
         let known = settings.listeningSources.first { $0.name == letter.source }
-        let source = known ?? PipelineSettings.Source(.standardInput(descriptor: -1))
+        return known ?? PipelineSettings.Source(.standardInput(descriptor: -1))
+    }
+
+    /// What the payload gives now; or by what its source has said with `context`.
+    func trial(
+        _ letter: StoredLetter, _ bytes: [UInt8], by context: SourceContext? = nil
+    ) -> PayloadPreview.Collector {
+        let known = settings.listeningSources.first { $0.name == letter.source }
+        let source = source(of: letter)
         let input = settings.laneInput(source, set: set)
         let bounds = PayloadBounds(admission(of: letter, by: source), mapping: letter.mappingName)
         let names = bounds.mappings(of: settings.mappings(of: source))
         var mapper = Mapper(set, templates: names.map { set.templates(of: $0) } ?? input.templates)
-        var context = input.context
+        var context = context ?? presentContext(of: letter)
         if let patient = bounds.owner?.patient { context.defaultPatient = patient }
         var collector = PayloadPreview.Collector(patients: settings.patientRules, lengthSlots: set.lengthSlots)
         collector.rules = settings.decider(ofSource: letter.source, types: set.types)

@@ -30,6 +30,7 @@ extension LetterChange {
         case .discard(let numbers):
             for number in numbers { try db.execute(sql: "DELETE FROM dead WHERE number = ?", arguments: [number]) }
             try SettledLetters.forgetGone(db)
+            try LetterContext.forgetGone(db)
             return []
         case .noteReplayed(let numbers):
             for number in numbers { try LetterChange.noteReplayed(number, now, db) }

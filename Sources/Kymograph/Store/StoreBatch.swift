@@ -23,6 +23,8 @@ struct StoredDeadLetter: Sendable {
     /// Of an entry, what it is called in receipts, and the row that it came with.
     var resource: String?
     var outbox: Int64?
+    /// Of a payload, what its source said of it.
+    var context: LetterContext?
 
     /// Bytes that it takes while it waits, nearly: an array whose elements are all rejected is letters of one byte
     /// each.

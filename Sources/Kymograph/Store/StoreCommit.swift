@@ -237,6 +237,7 @@ struct StoreCommit: ~Copyable {
             letter.at.nanoseconds, letter.kind.rawValue, letter.reason, letter.source, letter.detail, letter.resource,
             letter.outbox, body.codec.rawValue, body.key, Int64(body.checksum), body.bytes,
         ])
+        try letter.context?.insert(letter: db.lastInsertedRowID, db)
     }
 
     private mutating func insert(_ rejections: [KeptRejection], _ db: Database) throws {

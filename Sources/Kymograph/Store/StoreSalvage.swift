@@ -209,6 +209,8 @@ struct StoreSalvage {
         let former = old.flatMap { try? StoreCounts.read($0) }
         isBehind = (mark?.kept ?? 0) > (former?.kept ?? .max)
         floor = try safeFloor(old, target)
+        // The numbers of lost letters may be given again.
+        try LetterContext.forgetGone(target)
         try StoredPayloads.indexAgain(target)
         if lostTransactions > 0 || isBehind { hasTopics = try TopicPosition.contest(target) }
         // A sink whose progress is lost begins behind what waits for it.
