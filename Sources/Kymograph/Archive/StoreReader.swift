@@ -116,14 +116,6 @@ package struct StoreReader: Sendable {
     /// - Throws: ``PipelineError`` when the database cannot be read.
     package func deciders() throws(PipelineError) -> Set<StoreDecider> { try read { try StoreDecider.used($0) } }
 
-    /// The time zones of sources that had one when they were last opened.
-    func timezones() throws(PipelineError) -> [(source: String, timezone: String)] {
-        try read {
-            try Row.fetchAll($0, sql: "SELECT name, timezone FROM source WHERE timezone IS NOT NULL")
-                .map { ($0[0], $0[1]) }
-        }
-    }
-
     /// What a mapping set must continue to be used with the stored readings.
     ///
     /// - Throws: ``PipelineError`` when the database cannot be read.

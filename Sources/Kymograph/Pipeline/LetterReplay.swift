@@ -21,7 +21,6 @@ package enum LetterReplay {
         replay.sources = []
         replay.isReplay = true
         let reader = try StoreReader(directory: directory)
-        let timezones = try reader.timezones()
         let trial = try LetterTrial(settings, reader)
         for letter in letters { letter.expect(replay.returning, isAccounted: trial.givesAll(letter)) }
         for (sender, letters) in senders(of: letters, settings) {
@@ -46,9 +45,8 @@ package enum LetterReplay {
                 source.statedName = name
                 if let mapping = sender.mapping { source.choose(mapping, of: settings) }
                 source.statedFraming = part.framing
-                if source.timezone == nil, let zone = timezones.first(where: { $0.source == name })?.timezone {
-                    source.timezone = try timezone(zone, of: name)
-                }
+                // By a clock that this machine does not know comes only what has no use for it.
+                if let zone = sender.timezone { source.timezone = TimeZoneText.zone(zone) }
                 replay.sources.append(source)
                 replay.lineBytes = part.payloads.map(\.count).reduce(replay.lineBytes, max)
             }
@@ -69,18 +67,21 @@ package enum LetterReplay {
         return try Pipeline(replay, set: set, notes: notes).run(signals: nil)
     }
 
-    /// What letters have in common that are mapped together: their source, the mapping that their requests had chosen
-    /// and, of a source with a list of peers, which of them brought them, for whom, and by which device's certificate.
+    /// What letters have in common that are mapped together: their source, the mapping that their requests had chosen,
+    /// the clock by which they came where the source names none now and, of a source with a list of peers, which of them brought them, for whom, and by which device's certificate.
     private struct Sender: Hashable {
         var source: IdentifierText
         var mapping: IdentifierText?
+        var timezone: String?
         var peer: IdentifierText?
         var patient = FixedPatient.unknown
         var device: CertifiedDevice?
 
         init(_ letter: StoredLetter, _ settings: PipelineSettings) {
             (source, mapping) = (IdentifierText(letter.source), letter.mappingName)
-            guard source(of: settings)?.configuration.peers != nil else { return }
+            let known = source(of: settings)
+            if known?.timezone == nil { timezone = letter.context?.timezone }
+            guard known?.configuration.peers != nil else { return }
             (peer, patient, device) = (letter.peerName, letter.fixedPatient, letter.certifiedDevice)
         }
 
@@ -110,15 +111,6 @@ package enum LetterReplay {
         for letter in letters { found[Sender(letter, settings), default: []].append(letter) }
         // In the order of their first letters.
         return found.map { ($0.key, $0.value) }.sorted { $0.letters[0].number < $1.letters[0].number }
-    }
-
-    /// The time zone `zone`, by which the source `name` read its times: others would be hours away.
-    private static func timezone(_ zone: String, of name: String) throws(PipelineError) -> LocalTimeZone {
-        if let found = TimeZoneText.zone(zone) { return found }
-        throw PipelineError(
-            message: "the times of \(name) are of the time zone \(zone), which this machine does not know: "
-                + "\(TimeZoneText.advice)",
-            exitCode: ExitStatus.config)
     }
 
     /// Four bytes with the length before each payload, which can hold all bytes then, or none as a datagram can.

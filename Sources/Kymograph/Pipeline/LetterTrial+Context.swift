@@ -7,12 +7,14 @@ extension LetterTrial {
     private enum Saying: String, CaseIterable {
         case defaultDevice
         case defaultPatient
+        case timezone
 
         /// Whether both say the same.
         func isSame(_ one: SourceContext, _ other: SourceContext) -> Bool {
             switch self {
             case .defaultDevice: one.defaultDevice == other.defaultDevice
             case .defaultPatient: one.defaultPatient == other.defaultPatient
+            case .timezone: one.timezone == other.timezone
             }
         }
 
@@ -22,14 +24,28 @@ extension LetterTrial {
             switch self {
             case .defaultDevice: context.defaultDevice = other.defaultDevice
             case .defaultPatient: context.defaultPatient = other.defaultPatient
+            case .timezone: context.timezone = other.timezone
             }
             return context
         }
     }
 
+    /// A clock that no configuration can name: what is read by it is of another day.
+    private static let noClock = LocalTimeZone(name: "", minutes: 1_440)
+
     /// What the source of `letter` says of its payloads now.
     func presentContext(of letter: StoredLetter) -> SourceContext {
-        settings.laneInput(source(of: letter), set: set).context
+        var context = settings.laneInput(source(of: letter), set: set).context
+        if followsClocks, context.timezone == nil {
+            context.timezone = letter.context?.timezone.flatMap(TimeZoneText.zone)
+        }
+        return context
+    }
+
+    /// The clock that `context` names, which `present` may be.
+    private func clock(of context: LetterContext, _ present: LocalTimeZone?) -> LocalTimeZone? {
+        guard let name = context.timezone else { return nil }
+        return name == present?.name ? present : TimeZoneText.zone(name) ?? LetterTrial.noClock
     }
 
     /// What it said when `letter` came. Where that is not known, something that it has hardly said: what the payload
@@ -37,16 +53,25 @@ extension LetterTrial {
     private func formerContext(of letter: StoredLetter, _ present: SourceContext) -> SourceContext {
         var former = present
         let known = letter.context
-        former.defaultDevice = known?.device ?? present.defaultDevice + [UInt8(ascii: "-")]
-        former.defaultPatient = known?.patient ?? present.defaultPatient + [UInt8(ascii: "-")]
+        if let known {
+            (former.defaultDevice, former.defaultPatient) = (known.device, known.patient)
+            former.timezone = clock(of: known, present.timezone)
+        } else {
+            former.defaultDevice.append(UInt8(ascii: "-"))
+            former.defaultPatient.append(UInt8(ascii: "-"))
+            former.timezone = LetterTrial.noClock
+        }
         // It was rejected since nothing was said, and that is mended.
         if letter.reason == Rejection.noDevice.name, known?.device.isEmpty ?? true {
             former.defaultDevice = present.defaultDevice
         }
+        if letter.reason == Rejection.unknownTimeZone.name, known?.timezone == nil {
+            former.timezone = present.timezone
+        }
         return former
     }
 
-    /// Why the payload of `letter` is left: it would be of another device or patient than when it came.
+    /// Why the payload of `letter` is left: it would be of another device, patient or time than when it came.
     func contextObstacle(_ letter: StoredLetter) -> String? {
         guard letter.kind == "payload", let bytes = letter.bytes else { return nil }
         let present = presentContext(of: letter)

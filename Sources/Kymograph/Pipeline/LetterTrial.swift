@@ -11,15 +11,21 @@ package struct LetterTrial {
     private let types: [MeasurementType]
     /// What is paused.
     private let pauses: [Pause]
+    /// Whether a letter is mapped by the clock by which it came where its source names none.
+    let followsClocks: Bool
     private var pausedTypes: Set<String> { Set(pauses.filter { $0.kind == .type }.map(\.name)) }
 
     /// A trial with the mappings of `set`, which are those that `settings` names, of letters of a store with `types`,
-    /// while `pauses` are in force.
-    init(_ settings: PipelineSettings, _ set: MappingSet, types: [MeasurementType], pauses: [Pause]) {
+    /// while `pauses` are in force. By default it is of letters that are sent to sources as these are.
+    init(
+        _ settings: PipelineSettings, _ set: MappingSet, types: [MeasurementType], pauses: [Pause],
+        followsClocks: Bool = false
+    ) {
         (self.settings, self.set, self.types, self.pauses) = (settings, set, types, pauses)
+        self.followsClocks = followsClocks
     }
 
-    /// A trial with the mappings that `settings` names, of letters of the store of `reader`.
+    /// A trial with the mappings that `settings` names, of letters of the store of `reader`, for ``LetterReplay``.
     ///
     /// - Throws: ``PipelineError`` when they have errors, or the store cannot be read.
     package init(_ settings: PipelineSettings, _ reader: StoreReader) throws(PipelineError) {
@@ -30,7 +36,7 @@ package struct LetterTrial {
             let text = diagnostics.first { $0.severity == .error }?.text ?? "the mappings have errors"
             throw PipelineError(message: text, exitCode: ExitStatus.config)
         }
-        self.init(settings, set, types: types, pauses: pauses)
+        self.init(settings, set, types: types, pauses: pauses, followsClocks: true)
     }
 
     /// Why letters would be rejected again.

@@ -5,7 +5,7 @@ import Synchronization
 /// What a store is told for its ledger.
 extension Store {
     /// The numbers of sources in the ledger: those of earlier runs, and the next ones for new names while there are
-    /// any; then ``ReadingSource/other``. Notes the sources' time zones.
+    /// any; then ``ReadingSource/other``. Notes the sources' time zones, by which earlier versions read letters.
     func sourceNumbers(_ sources: [(name: String, timezone: String?)]) throws(StoreError) -> [Int] {
         do {
             return try pool.write { db in
