@@ -94,14 +94,10 @@ struct DeadReplay: ParsableCommand {
         try replay.report()
     }
 
-    /// Leaves letters of sources that the configuration does not have, where it has others: these have mappings,
-    /// patients and tags of their own, and nothing says whose the letters are. Without any source, all that comes is
-    /// mapped alike. Standard input has no address that could be another's: who gave it says how it is mapped now.
+    /// Leaves letters of sources that the configuration does not have, where it has others: nothing says whose they are.
     private func refuseStrays(_ replay: inout LetterBatch, _ settings: PipelineSettings) {
-        let isStated = settings.sources.contains { $0.origins[$0.configuration.address.kind.key] != nil }
-        guard isStated else { return }
         replay.refuse(
-            replay.payloads.filter { settings.origin(of: $0) == nil && !$0.isOfStandardInput }
+            replay.payloads.filter { settings.isStray($0.source) }
                 .map { LetterRefusal($0.number, StoredLetter.strayText($0.source)) })
     }
 

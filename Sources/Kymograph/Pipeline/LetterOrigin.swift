@@ -8,6 +8,16 @@ extension PipelineSettings {
         return named.count == 1 ? named[0] : nil
     }
 
+    /// Whether no source, or more than one, is called `name`, where sources are named: these have mappings, peers and
+    /// limits of their own. Without any, all that comes is taken alike. Standard input has no address that could be
+    /// another's: who gives it says what it is.
+    package func isStray(_ name: String) -> Bool {
+        guard sources.contains(where: { $0.origins[$0.configuration.address.kind.key] != nil }),
+            !name.utf8.elementsEqual(StandardInputSource().name.utf8)
+        else { return false }
+        return listeningSources.count { $0.isNamed(name) } != 1
+    }
+
     /// `letter` with the bytes that come where it is sent to its source: streams get it as a line. A letter that no line
     /// says is not sent there, and stays as it is.
     func sent(_ letter: StoredLetter) -> StoredLetter {
@@ -41,9 +51,6 @@ extension PipelineSettings {
 }
 
 extension StoredLetter {
-    /// Whether it came by standard input, which has no address that could be another source's by now.
-    package var isOfStandardInput: Bool { source.utf8.elementsEqual(StandardInputSource().name.utf8) }
-
     /// Why a letter of `source` is left, where no source is called that.
     package static func strayText(_ source: String) -> String {
         "it came from \(source), and no source is called that here; one that has its address by now may be another's: "

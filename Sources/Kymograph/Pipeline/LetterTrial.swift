@@ -8,20 +8,23 @@ package struct LetterTrial {
     let settings: PipelineSettings
     let set: MappingSet
     /// The types of the store's readings, by number.
-    private let types: [MeasurementType]
+    let types: [MeasurementType]
+    /// The names of the sources of the store's readings, by number.
+    let sources: [Int: String]
     /// What is paused.
-    private let pauses: [Pause]
+    let pauses: [Pause]
     /// Whether a letter is mapped by the clock by which it came where its source names none.
     let followsClocks: Bool
-    private var pausedTypes: Set<String> { Set(pauses.filter { $0.kind == .type }.map(\.name)) }
+    var pausedTypes: Set<String> { Set(pauses.filter { $0.kind == .type }.map(\.name)) }
 
-    /// A trial with the mappings of `set`, which are those that `settings` names, of letters of a store with `types`,
-    /// while `pauses` are in force. By default it is of letters that are sent to sources as these are.
+    /// A trial with the mappings of `set`, which are those that `settings` names, of letters of a store with `types` and
+    /// `sources`, while `pauses` are in force. By default it is of letters that are sent to sources as these are.
     init(
-        _ settings: PipelineSettings, _ set: MappingSet, types: [MeasurementType], pauses: [Pause],
-        followsClocks: Bool = false
+        _ settings: PipelineSettings, _ set: MappingSet, types: [MeasurementType],
+        sources: [(name: String, number: Int)], pauses: [Pause], followsClocks: Bool = false
     ) {
         (self.settings, self.set, self.types, self.pauses) = (settings, set, types, pauses)
+        self.sources = Dictionary(sources.map { ($0.number, $0.name) }) { first, _ in first }
         self.followsClocks = followsClocks
     }
 
@@ -30,26 +33,27 @@ package struct LetterTrial {
     /// - Throws: ``PipelineError`` when they have errors, or the store cannot be read.
     package init(_ settings: PipelineSettings, _ reader: StoreReader) throws(PipelineError) {
         let types = try reader.types()
-        let pauses = try reader.read { try Pause.read($0) }
+        let (sources, pauses) = try reader.read { (try Store.namedSources($0), try Pause.read($0)) }
         let (set, diagnostics) = ConfigurationLoader.checkMappings(settings)
         guard let set else {
             let text = diagnostics.first { $0.severity == .error }?.text ?? "the mappings have errors"
             throw PipelineError(message: text, exitCode: ExitStatus.config)
         }
-        self.init(settings, set, types: types, pauses: pauses, followsClocks: true)
+        self.init(settings, set, types: types, sources: sources, pauses: pauses, followsClocks: true)
     }
 
     /// Why letters would be rejected again.
     package func refusals(_ letters: [StoredLetter]) -> [LetterRefusal] {
         letters.compactMap { letter in
             let again = reason(letter).map { "rejected again: \($0)" }
-            return (again ?? contextObstacle(letter)).map { LetterRefusal(letter.number, $0) }
+            let reason = again ?? contextObstacle(letter) ?? sourceObstacle(letter)
+            return reason.map { LetterRefusal(letter.number, $0) }
         }
     }
 
     private func reason(_ letter: StoredLetter) -> String? {
         guard let bytes = letter.bytes else { return nil }
-        if letter.kind == "measurement", let reason = decidedReason(letter, bytes) { return reason }
+        if let reason = decidedReason(letter) { return reason }
         switch letter.kind {
         case "payload": return payloadReason(letter, bytes)
         case "measurement" where letter.reason == Rejection.noFHIRTemplate.name: return measurementReason(bytes)
@@ -69,14 +73,18 @@ package struct LetterTrial {
     }
 
     private func payloadReason(_ letter: StoredLetter, _ bytes: [UInt8]) -> String? {
-        if pauses.contains(where: { $0.kind == .source && $0.isNamed(letter.source) }) {
-            return "sourcePaused, its source is paused: 'kymo resume' ends that"
-        }
+        if let reason = pauseReason(letter.source) { return reason }
         let collector = trial(letter, bytes)
         let again = collector.rejected.first { $0.0.name == letter.reason }
         guard let rejected = again ?? (collector.readings.isEmpty ? collector.rejected.first : nil) else { return nil }
         let detail = set.describe(rejected.2)
         return detail.isEmpty ? rejected.0.name : "\(rejected.0.name), \(detail)"
+    }
+
+    /// That the source `name` is paused, if it is.
+    func pauseReason(_ name: String) -> String? {
+        guard pauses.contains(where: { $0.kind == .source && $0.isNamed(name) }) else { return nil }
+        return "sourcePaused, its source is paused: 'kymo resume' ends that"
     }
 
     /// Where it came from, if it is there; else what its bytes come by.
@@ -114,61 +122,6 @@ package struct LetterTrial {
     private func admission(of letter: StoredLetter, by source: PipelineSettings.Source) -> PeerAdmission? {
         let list = source.configuration.peers?.current(note: { _ in })
         return letter.peerName.flatMap { list?.peer(named: $0, device: letter.certifiedDevice)?.single }
-    }
-
-    /// Of a reading that was mapped before: it is filed for the patient that it got only if the map still says so, and
-    /// if rules let it through.
-    private func decidedReason(_ letter: StoredLetter, _ bytes: [UInt8]) -> String? {
-        guard let record = LetterRecord(letter: bytes) else { return nil }
-        let reason = record.withReading { reading, payload in
-            record.series.withByteView { key -> String? in
-                guard types.indices.contains(SeriesKey.type(of: key)) else {
-                    return settings.deciders.isEmpty ? nil : "its type is not known to the store"
-                }
-                return intakeReason(letter.source, key, reading, payload)
-                    ?? patientReason(key, reading, payload) ?? ruleReason(letter.source, key, reading, payload)
-            }
-        }
-        return reason ?? nil
-    }
-
-    private func intakeReason(
-        _ source: String, _ key: ByteView, _ reading: KymographCore.Measurement, _ payload: ByteView
-    ) -> String? {
-        let known = settings.listeningSources.first { $0.name == source }
-        let intake = IntakeLimits([known?.intake ?? .init()], pausedTypes: pausedTypes, types: types)
-        guard intake.isOn else { return nil }
-        let type = SeriesKey.type(of: key)
-        let length = reading.length(types[type].durationSlot ?? -1, payload)
-        return intake.refusal(type: type, source: 0, at: reading.instant, length: length)?.name
-    }
-
-    private func patientReason(
-        _ key: ByteView, _ reading: KymographCore.Measurement, _ payload: ByteView
-    ) -> String? {
-        guard let rules = settings.patientRules else { return nil }
-        let device = SeriesKey.device(of: key)
-        let length = reading.length(types[SeriesKey.type(of: key)].durationSlot ?? -1, payload)
-        switch rules.map.span(of: device, to: reading.instant, length: length) {
-        case .period(let period):
-            let isSame =
-                SeriesKey.patient(of: key)?.equals(rules.map.patient(period)) ?? false
-                && rules.map.encounter(period).map { SeriesKey.encounter(of: key)?.equals($0) ?? false } ?? true
-            return isSame ? nil : "patientDeviceMismatch: the patient map says another patient or encounter now"
-        // Its patient may be that of a former map.
-        case .nobody where rules.policy.unmapped == .accept && !rules.map.holds(device): return nil
-        case .nobody, .several: return "patientUnknown: the patient map does not say whose the device was"
-        }
-    }
-
-    private func ruleReason(
-        _ source: String, _ key: ByteView, _ reading: KymographCore.Measurement, _ payload: ByteView
-    ) -> String? {
-        guard settings.rules != nil else { return nil }
-        var reading = reading
-        let decider = settings.decider(ofSource: source, types: types)
-        let decision = decider.decide(&reading, payload, key: key, source: 0, rewrites: false)
-        return decision.refusal.map { "\($0.name): the rule \(decision.rule ?? "")" }
     }
 
     private struct Members: Decodable {

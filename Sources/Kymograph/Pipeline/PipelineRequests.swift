@@ -118,7 +118,7 @@ final class PipelineRequests: Sendable {
         let letters = (store.read { try StoredLetter.fetch(numbers, $0) } ?? []).map(present.sent)
         let trial = LetterTrial(
             present, configuration.mappings.current, types: configuration.mappings.current.types,
-            pauses: pauses.current)
+            sources: store.namedSources, pauses: pauses.current)
         let closed = Set(present.listeningSources.filter(\.configuration.isClosedToReplay).map(\.name))
         let (used, now) = (store.deciders, present)
         let unsent = letters.compactMap { letter -> LetterRefusal? in

@@ -30,7 +30,12 @@ extension Store {
 
     /// The sources that have a number, of earlier runs too.
     var namedSources: [(name: String, number: Int)] {
-        read { try Row.fetchAll($0, sql: "SELECT name, number FROM source").map { ($0[0], $0[1]) } } ?? []
+        read { try Store.namedSources($0) } ?? []
+    }
+
+    /// Those in the store of `db`.
+    static func namedSources(_ db: Database) throws -> [(name: String, number: Int)] {
+        try Row.fetchAll(db, sql: "SELECT name, number FROM source").map { ($0[0], $0[1]) }
     }
 
     /// Counts datagrams that the kernel dropped since the last time.

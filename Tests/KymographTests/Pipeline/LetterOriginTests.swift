@@ -66,10 +66,13 @@ import Testing
     }
 
     /// Standard input has no address that another source could have.
-    @Test func standardInput() {
-        #expect(letter("stdin").isOfStandardInput)
+    @Test func standardInput() throws {
+        let made = try settings([("unix /a", nil)])
+        var stated = made
+        stated.sources[0].origins["unix"] = .commandLine("--unix")
+        #expect(!stated.isStray("stdin") && !stated.isStray("unix /a"))
         for name in ["stdin ", "Stdin", "descriptor 5", "unix stdin", ""] {
-            #expect(!letter(name).isOfStandardInput, "\(name)")
+            #expect(stated.isStray(name) && !made.isStray(name), "\(name)")
         }
     }
 

@@ -50,6 +50,9 @@ package final class PeerGrant: Sendable {
     /// Whether there is one more reading for the device of the series `key`.
     fileprivate func takeForDevice(_ key: ByteView) -> Bool { devices?.take(SeriesKey.device(of: key)) ?? true }
 
+    /// Whether a client whose certificate names `device` may bring readings of the series `key`.
+    func allows(_ key: ByteView, by device: CertifiedDevice?) -> Bool { refusal(of: key, device) == nil }
+
     /// Why a client whose certificate names `device` may not bring a reading of the series `key`, whatever came before.
     fileprivate func refusal(of key: ByteView, _ device: CertifiedDevice?) -> Rejection? {
         if rule.deviceFrom != nil || device != nil {

@@ -69,6 +69,14 @@ package final class PeerList: Sendable {
             else { return nil }
             return Peer(grant, device)
         }
+
+        /// Whether it may bring readings of the series `key`: where certificates say of which device, by that of its.
+        fileprivate func allows(_ key: ByteView) -> Bool {
+            guard let kind = rule.deviceFrom else { return grant.allows(key, by: nil) }
+            guard let device = CertifiedDevice(kind, SeriesKey.device(of: key).array), certified(as: device) != nil
+            else { return false }
+            return grant.allows(key, by: device)
+        }
     }
 
     private let peers: [Peer]
@@ -130,6 +138,9 @@ package final class PeerList: Sendable {
         let ofUser = peers.first { if case .user(let user) = $0.rule.proof { user == identity.user } else { false } }
         return ofUser ?? identity.address.flatMap(peer(at:))
     }
+
+    /// Whether any of them may bring readings of the series `key`, for its patient.
+    func allows(_ key: ByteView) -> Bool { peers.contains { $0.allows(key) } }
 
     /// The peer called `name`, of which a letter says that it came, by a client whose certificate named `device`.
     func peer(named name: IdentifierText, device: CertifiedDevice?) -> Peer? {
