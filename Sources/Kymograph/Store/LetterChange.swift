@@ -28,9 +28,11 @@ extension LetterChange {
     func apply(_ now: Instant, _ db: Database) throws -> [OutboxRow] {
         switch self {
         case .discard(let numbers):
-            for number in numbers { try db.execute(sql: "DELETE FROM dead WHERE number = ?", arguments: [number]) }
+            for number in numbers {
+                try db.execute(sql: "DELETE FROM dead WHERE number = ?", arguments: [number])
+                try LetterContext.forget(number, db)
+            }
             try SettledLetters.forgetGone(db)
-            try LetterContext.forgetGone(db)
             return []
         case .noteReplayed(let numbers):
             for number in numbers { try LetterChange.noteReplayed(number, now, db) }

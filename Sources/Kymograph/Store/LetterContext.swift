@@ -33,9 +33,20 @@ struct LetterContext: Hashable, Sendable {
         ])
     }
 
-    /// Forgets those of letters that are gone.
-    static func forgetGone(_ db: Database) throws {
-        try db.cachedStatement(sql: "DELETE FROM \(table) WHERE letter NOT IN (SELECT number FROM dead)").execute()
+    /// Forgets that of the letter `number`.
+    static func forget(_ number: Int64, _ db: Database) throws {
+        try db.execute(sql: "DELETE FROM \(table) WHERE letter = ?", arguments: [number])
+    }
+
+    /// Forgets those of letters that are gone, but for the newest `most` letters: of these few are gone, and it would
+    /// look at all.
+    static func forgetGone(butForNewest most: Int = 0, _ db: Database) throws {
+        try db.cachedStatement(
+            sql: """
+                DELETE FROM \(table) WHERE letter <= (SELECT max(letter) FROM \(table)) - ?
+                    AND letter NOT IN (SELECT number FROM dead)
+                """
+        ).execute(arguments: [most])
     }
 }
 

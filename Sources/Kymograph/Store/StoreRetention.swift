@@ -205,7 +205,7 @@ struct StoreRetention {
             sql: "DELETE FROM dead WHERE number <= (SELECT max(number) FROM dead) - ? AND NOT (\(Pause.isPutAside))"
         ).execute(arguments: [StoreRetention.mostLetters + kept])
         try SettledLetters.forgetGone(db)
-        try LetterContext.forgetGone(db)
+        try LetterContext.forgetGone(butForNewest: StoreRetention.mostLetters + kept, db)
     }
 
     /// Tells once that pauses have put aside more than is kept of other letters.
