@@ -152,7 +152,8 @@ struct DeadReplay: ParsableCommand {
             replay.refuse(try LetterTrial(settings, reader).refusals(replay.payloads + replay.readings))
             let settlement = try LetterSettlement(directory)
             if !replay.readings.isEmpty {
-                replay.refuse(try LetterReturn.run(replay.readings, directory: directory, notes: DeadReplay.write))
+                replay.refuse(
+                    try ReadingReplay.take(replay.readings, settings, directory: directory, notes: DeadReplay.write))
             }
             guard !replay.payloads.isEmpty || !replay.readings.isEmpty else { return }
             let letters = replay.payloads + replay.readings

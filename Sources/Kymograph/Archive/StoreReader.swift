@@ -122,6 +122,14 @@ package struct StoreReader: Sendable {
     package func formerTypes() throws(PipelineError) -> [FormerType] {
         try read { try StoredTypes.formerTypes($0) }
     }
+
+    /// The same for who asks often, and shows no more than what the archive has: types of which only dead letters have
+    /// readings have none.
+    ///
+    /// - Throws: ``PipelineError`` when the database cannot be read.
+    func archivedTypes() throws(PipelineError) -> [FormerType] {
+        try read { try StoredTypes.formerTypes($0, withLetters: false) }
+    }
 }
 
 extension Instant {

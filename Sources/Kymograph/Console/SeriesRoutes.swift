@@ -212,7 +212,7 @@ enum SeriesRoutes {
         guard let cursor = ArchiveCursor(id) else { throw ConsoleRefusal(400, "badWindow", "id names no window") }
         let settings = console.subject.settings
         let found = try reading(console) { reader throws(PipelineError) in
-            let former = try reader.formerTypes()
+            let former = try reader.archivedTypes()
             let set = ConfigurationLoader.checkMappings(settings, continuingStored: former).set
             return try reader.timelineWindow(
                 cursor, set: set, options: settings.output, limit: mostReadings, naming: naming)

@@ -10,21 +10,31 @@ extension StoredLetter {
 /// Takes readings of dead letters again: back into the journal of a store that nobody uses, from where the next
 /// pipeline takes them like those of a run that was killed.
 package enum LetterReturn {
-    /// Takes the measurements of `letters`, and notes that they were replayed; gives those that are damaged.
+    /// Takes the measurements of `letters`, and notes that they were replayed; gives those that are damaged, or of a
+    /// type that is another one by now. Nothing is touched before `check` has found no fault with the store.
     ///
-    /// - Throws: ``PipelineError`` when the store is in use or cannot be written; none was taken then.
+    /// - Throws: What `check` throws, and ``PipelineError`` when the store is in use or cannot be written; none was
+    ///   taken then.
     package static func run(
-        _ letters: [StoredLetter], directory: String, notes: @escaping LogTaker
+        _ letters: [StoredLetter], directory: String, notes: @escaping LogTaker,
+        check: (Store) throws(PipelineError) -> Void = { _ in }
     ) throws(PipelineError) -> [LetterRefusal] {
         let whole = letters.filter(isWhole)
         let damaged = letters.filter { !isWhole($0) }.map { LetterRefusal($0.number, "its record is damaged") }
         guard !whole.isEmpty else { return damaged }
+        let store: Store
+        do throws(StoreError) { store = try Store(path: directory, notes: notes) } catch { throw PipelineError(error) }
+        defer { store.close() }
+        try check(store)
         do throws(StoreError) {
-            let store = try Store(path: directory, notes: notes)
-            defer { store.close() }
             store.watch.begin(note: notes) { notes(.error($0.message)) }
-            try store.takeBack(whole)
+            let strange = Set(try store.lettersOfOtherTypes(whole))
+            let known = whole.filter { !strange.contains($0.number) }
+            if !known.isEmpty { try store.takeBack(known) }
             return damaged
+                + whole.filter { strange.contains($0.number) }.map {
+                    LetterRefusal($0.number, "the store does not know its type any more: send the reading again")
+                }
         } catch {
             throw PipelineError(error)
         }
@@ -39,7 +49,31 @@ package enum LetterReturn {
     }
 }
 
+/// What a letter of a measurement calls its type.
+private struct LetterTypeName: Decodable {
+    var type: String
+    enum CodingKeys: String, CodingKey { case type = "Type" }
+
+    /// Reads what the bytes of a letter say; nil when they name none.
+    static func read(_ bytes: [UInt8]) -> String? {
+        (try? JSONDecoder().decode(LetterTypeName.self, from: Data(bytes)))?.type
+    }
+}
+
 extension Store {
+    /// The numbers of those of `letters` whose type has another name in the store, or none, as after a repair of it
+    /// that lost the types: the number that the record has is not theirs any more.
+    fileprivate func lettersOfOtherTypes(_ letters: [StoredLetter]) throws(StoreError) -> [Int64] {
+        let types: [StoredType?]
+        do { types = try pool.read { try StoredTypes.forms($0) } } catch { throw failure(error, "read the types of") }
+        return letters.filter { letter in
+            guard let bytes = letter.bytes, let number = LetterRecord(letter: bytes)?.type,
+                types.indices.contains(number), let type = types[number], let name = LetterTypeName.read(bytes)
+            else { return true }
+            return !type.name.utf8.elementsEqual(name.utf8)
+        }.map(\.number)
+    }
+
     /// Puts the readings of `letters` into the journal, and counts them as received.
     fileprivate func takeBack(_ letters: [StoredLetter]) throws(StoreError) {
         let records = letters.compactMap { letter in letter.bytes.flatMap { LetterRecord(letter: $0) } }

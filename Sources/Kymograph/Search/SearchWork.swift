@@ -96,7 +96,7 @@ struct SearchWork: Sendable {
         let former: [FormerType]
         do throws(PipelineError) {
             reader = try StoreReader(directory: subject.directory)
-            former = try reader.formerTypes()
+            former = try reader.archivedTypes()
         } catch {
             throw SearchRefusal(503, "exception", "the store cannot be read; see the log")
         }

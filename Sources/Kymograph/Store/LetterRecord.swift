@@ -27,6 +27,9 @@ struct LetterRecord {
         (series, bytes) = ([UInt8](members.series), [UInt8](members.record))
     }
 
+    /// The number of its type; nil when the record is damaged.
+    var type: Int? { series.isEmpty ? nil : series.withByteView { SeriesKey.type(of: $0) } }
+
     /// The reading; nil when the record is damaged.
     var reading: KymographCore.Measurement? { withReading { reading, _ in reading } }
 

@@ -37,12 +37,12 @@ struct StoredType: Codable, Equatable, Sendable {
         (idSlot, sameInstant) = (type.idSlot, type.sameInstant.rawValue)
     }
 
-    /// What a mapping set continues, or nil when the form is not known. Only what has a template gets readings, so that
-    /// a type with readings had one, whatever an earlier version has noted.
-    func former(hasReadings: Bool) -> FormerType? {
+    /// What a mapping set continues, or nil when the form is not known. Only what has a template gets series, so that
+    /// a type with series had one, whatever an earlier version has noted. Without any, letters may have readings of it.
+    func former(hasSeries: Bool, hasLetters: Bool) -> FormerType? {
         type.map { type in
-            let history = TypeHistory(hasTemplate: hasTemplate || hasReadings, meaning: meaning ?? meaningOfUnits)
-            return FormerType(type: type, history: history, hasReadings: hasReadings)
+            let history = TypeHistory(hasTemplate: hasTemplate || hasSeries, meaning: meaning ?? meaningOfUnits)
+            return FormerType(type: type, history: history, hasReadings: hasSeries || hasLetters)
         }
     }
 
@@ -140,15 +140,23 @@ struct StoredTypes {
         try forms(db).enumerated().map { $1?.type ?? .unknown($0) }
     }
 
-    /// Reads what a mapping set must continue: each type has its number there, too.
-    static func formerTypes(_ db: Database) throws -> [FormerType] {
-        try forms(db).enumerated().map { number, form in
+    /// Reads what a mapping set must continue: each type has its number there, too. What letters alone have readings of
+    /// is looked for, unless `withLetters` is false: then such types have none.
+    static func formerTypes(_ db: Database, withLetters: Bool = true) throws -> [FormerType] {
+        let forms = try forms(db)
+        let ofSeries = try forms.indices.filter { number in
             let sql = "SELECT EXISTS (SELECT 1 FROM series WHERE type = ?)"
-            let hasReadings = try Bool.fetchOne(db, sql: sql, arguments: [number]) ?? false
-            if let former = form?.former(hasReadings: hasReadings) { return former }
-            // Whoever has readings had a template: that no template writes them is said then.
-            let history = TypeHistory(hasTemplate: hasReadings, meaning: TypeMeaning())
-            return FormerType(type: .unknown(number), history: history, hasReadings: hasReadings)
+            return try Bool.fetchOne(db, sql: sql, arguments: [number]) ?? false
+        }
+        let others = forms.indices.filter { !ofSeries.contains($0) }
+        let named = others.compactMap { number in forms[number].map { (number: number, name: $0.name) } }
+        let ofLetters = withLetters ? try LetteredTypes.find(among: named, db) : []
+        return forms.enumerated().map { number, form in
+            let hasSeries = ofSeries.contains(number)
+            let former = form?.former(hasSeries: hasSeries, hasLetters: ofLetters.contains(number))
+            // Whoever has series had a template: that no template writes them is said then.
+            let history = TypeHistory(hasTemplate: hasSeries, meaning: TypeMeaning())
+            return former ?? FormerType(type: .unknown(number), history: history, hasReadings: hasSeries)
         }
     }
 

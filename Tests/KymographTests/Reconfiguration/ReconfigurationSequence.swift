@@ -5,7 +5,8 @@ import KymographCore
 import KymographTestKit
 
 /// A random sequence of runs on one store, with other mappings, windows, lateness, units, lanes and shards, reloads,
-/// kills, late and repeated readings, letters that are sent again, and windows that the archive drops.
+/// kills, late and repeated readings, letters that are sent again, devices beyond the limit, whose readings wait in
+/// letters, and windows that the archive drops.
 struct ReconfigurationSequence {
     /// A defect that the test puts in, to see that it is found.
     enum Defect: CaseIterable {
@@ -17,6 +18,8 @@ struct ReconfigurationSequence {
         case forgetsUnitsOfReadings
         /// A mapping without unit agrees with all, and all with it.
         case forgetsUnitsByWayOfNone
+        /// What only letters have readings of may mean anything.
+        case forgetsLetters
         /// The mark of the first lane counts for the rings of all.
         case followsFirstLane
         /// A letter that is sent again came just now.
@@ -61,14 +64,17 @@ struct ReconfigurationSequence {
 
     /// The types of the store as a run with `variant` sees them.
     private func formerTypes(_ store: Store, _ variant: MappingVariant) throws -> [FormerType] {
-        try store.formerTypes().map { type in
+        let types =
+            defect == .forgetsLetters
+            ? try store.pool.read { try StoredTypes.formerTypes($0, withLetters: false) } : try store.formerTypes()
+        return types.map { type in
             func withoutMeaning(if isForgotten: Bool) -> FormerType {
                 guard isForgotten else { return type }
                 let history = TypeHistory(hasTemplate: type.history.hasTemplate, meaning: TypeMeaning())
                 return FormerType(type: type.type, history: history, hasReadings: type.hasReadings)
             }
             return switch defect {
-            case nil, .followsFirstLane, .stampsLettersNow, .forgetsEnd: type
+            case nil, .followsFirstLane, .stampsLettersNow, .forgetsEnd, .forgetsLetters: type
             case .forgetsUnits: withoutMeaning(if: true)
             case .forgetsUnitsOfReadings: withoutMeaning(if: type.type.grouping == .instance)
             case .forgetsUnitsByWayOfNone:
@@ -86,6 +92,9 @@ struct ReconfigurationSequence {
     private mutating func runOnce() throws -> String? {
         var settings = StoreSettings()
         if once(in: 8) { settings.archiveAge = 1 }
+        if once(in: 3) { try takeReadingsBack() }
+        var limits = WindowLimits()
+        if once(in: 5) { limits.maxDevices = 1 }
         let store = try Store(path: scratch.path, settings: settings)
         let variant = MappingVariant.random(&generator)
         let set = MappingLoader.load([variant.named], stored: try formerTypes(store, variant)).set
@@ -97,7 +106,7 @@ struct ReconfigurationSequence {
             store, set, variant, lanes: Int.random(in: 1...2, using: &generator),
             shards: Int.random(in: 1...3, using: &generator),
             lateness: [0, 30_000_000_000, 600_000_000_000].randomElement(using: &generator) ?? 0, now: tick(),
-            followsFirstLane: defect == .followsFirstLane)
+            followsFirstLane: defect == .followsFirstLane, limits: limits)
         model.begin(variant)
         var variants = [variant]
         var pending: [(SentReading, MappingVariant)] = []
@@ -188,6 +197,16 @@ struct ReconfigurationSequence {
         if !letters.isEmpty { try run.noteReplayed(letters.map(\.number)) }
     }
 
+    /// Takes readings back into the journal whose devices found no room.
+    private func takeReadingsBack() throws {
+        let store = try Store(path: scratch.path)
+        let letters = try Self.letters(store).filter {
+            $0.kind == "measurement" && $0.reason == Rejection.tooManyDevices.name && $0.replayed == nil
+        }
+        store.close()
+        _ = try LetterReturn.run(letters, directory: scratch.path) { _ in }
+    }
+
     private static func letters(_ store: Store) throws -> [StoredLetter] {
         try store.pool.read { db in try StoredLetter.fetchAll(db) }
     }
@@ -211,7 +230,9 @@ struct ReconfigurationSequence {
         try run.end()
         try show(run.delivered)
         let verification = try StoreReader(directory: scratch.path).verifyLedger(isRunning: false) { _ in }
-        let lettered = letters.filter { $0.kind == "measurement" && $0.reason != "superseded" }
+        let lettered = letters.filter {
+            $0.kind == "measurement" && $0.reason != "superseded" && $0.replayed == nil
+        }
         return model.differences(from: Array(shown.values), lettered: lettered.compactMap(Self.reading))
             + verification.differences
     }
