@@ -41,7 +41,9 @@ struct StoredType: Codable, Equatable, Sendable {
     /// a type with series had one, whatever an earlier version has noted. Without any, letters may have readings of it.
     func former(hasSeries: Bool, hasLetters: Bool) -> FormerType? {
         type.map { type in
-            let history = TypeHistory(hasTemplate: hasTemplate || hasSeries, meaning: meaning ?? meaningOfUnits)
+            var meaning = self.meaning ?? meaningOfUnits
+            meaning.noteFormer(hasIds: idSlot != nil, hasStarts: durationSlot != nil)
+            let history = TypeHistory(hasTemplate: hasTemplate || hasSeries, meaning: meaning)
             return FormerType(type: type, history: history, hasReadings: hasSeries || hasLetters)
         }
     }

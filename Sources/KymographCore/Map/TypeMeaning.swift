@@ -9,6 +9,9 @@ package struct TypeMeaning: Hashable, Codable, Sendable {
     /// How a device template turns what the payload says into a value: by template and value (``ConversionKey``), and
     /// then by aspect.
     package var conversions: [String: [String: String]] = [:]
+    /// What device templates tell readings apart by, by template (``ConversionKey``); nil where an earlier version has
+    /// not kept it.
+    package var namings: [String: ReadingNaming]?
 
     /// Nothing is known.
     package init() {}
@@ -17,6 +20,24 @@ package struct TypeMeaning: Hashable, Codable, Sendable {
     package mutating func add(_ other: TypeMeaning) {
         values.merge(other.values) { known, new in known.adding(new) }
         conversions.merge(other.conversions) { known, new in known.merging(new) { first, _ in first } }
+        if let more = other.namings { namings = (namings ?? [:]).merging(more) { known, new in known.adding(new) } }
+    }
+}
+
+/// What a device template tells readings of one time apart by. A reading that comes again is a duplicate only if both
+/// times have it, or neither: once there are readings, it stays.
+package struct ReadingNaming: Hashable, Codable, Sendable {
+    /// Whether it selects the sender's id of a reading.
+    package var hasId: Bool?
+    /// Whether it selects where a reading begins.
+    package var hasStart: Bool?
+
+    /// A naming.
+    package init(hasId: Bool?, hasStart: Bool?) { (self.hasId, self.hasStart) = (hasId, hasStart) }
+
+    /// With what `other` knows and this does not.
+    fileprivate func adding(_ other: ReadingNaming) -> ReadingNaming {
+        ReadingNaming(hasId: hasId ?? other.hasId, hasStart: hasStart ?? other.hasStart)
     }
 }
 

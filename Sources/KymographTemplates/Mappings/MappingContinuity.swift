@@ -65,6 +65,7 @@ struct MappingContinuity {
         var continuity = self
         for index in loaded.types.indices {
             continuity.checkMeaning(index)
+            continuity.checkNaming(index)
             continuity.checkIdentity(index)
             continuity.checkValues(index)
         }
@@ -162,6 +163,45 @@ struct MappingContinuity {
                 report(index, message, "give the type another name, or \(former.advice)")
             }
         }
+    }
+
+    /// Finds device templates that begin, or cease, to tell readings apart by ids or starts: a reading that somebody
+    /// holds would not be the same when it comes again, and count twice. Windows of another length have their own.
+    private mutating func checkNaming(_ index: Int) {
+        guard let number = formerWindows(of: index) else { return }
+        let changes = former.histories[number].meaning.namingChanges(to: loaded.histories[index].meaning)
+        for change in changes { report(change, index) }
+    }
+
+    /// The type whose windows, which may have readings, get those of type `index`, too.
+    private func formerWindows(of index: Int) -> Int? {
+        former.types.indices.first { number in
+            former.hasReadings[number] && former.histories[number].hasTemplate
+                && loaded.types[index].hasIdentity(of: former.types[number])
+        }
+    }
+
+    private mutating func report(_ change: NamingChange, _ index: Int) {
+        let linked = loaded.templates.first { linked in
+            let name = mappings[linked.mapping].name
+            return linked.type == index && !linked.template.retracts
+                && ConversionKey.key(mapping: name, match: linked.template.match.text) == change.template
+        }
+        guard let linked else { return }
+        let name = loaded.types[index].name
+        let state = change.isAdded ? "has '\(change.field)' now" : "has no '\(change.field)' any more"
+        let others = change.isAdded ? "without it" : "with it"
+        var advice = change.isAdded ? "leave it out" : "keep it: where it selects nothing, a reading has none"
+        if let former = change.former {
+            advice += ", or keep the template '\(former)' beside this one, if this one is for other devices"
+        }
+        advice += "; or give the type another name, under which readings are from now on, or \(former.advice)"
+        diagnostics.append(
+            Diagnostic(
+                .error, file: mappings[linked.mapping].device.name, position: linked.template.position,
+                message: "the template of type '\(name)' \(state), and \(former.holder) readings \(others): one "
+                    + "that is sent again would count twice",
+                advice: advice))
     }
 
     /// Finds what would give two Observations of the type's name one identity.

@@ -61,9 +61,15 @@ extension UnitMeaning {
     }
 }
 
-/// The name of a value of a device template in ``TypeMeaning/conversions``.
+/// The name of a value of a device template in ``TypeMeaning/conversions``, and that of the template in
+/// ``TypeMeaning/namings``.
 enum ConversionKey {
     private static let separator: Character = "\u{1F}"
+
+    /// The key of the template of `mapping` with this match expression.
+    static func key(mapping: String, match: String) -> String {
+        [folder(mapping), match].joined(separator: String(separator))
+    }
 
     /// The key of the `occurrence`th value of this name in the template of `mapping` with this match expression.
     static func key(mapping: String, match: String, value: String, occurrence: Int) -> String {
@@ -72,8 +78,18 @@ enum ConversionKey {
 
     /// The value's name in a key.
     static func value(of key: String) -> String {
-        let parts = key.split(separator: separator, omittingEmptySubsequences: false)
+        let parts = parts(key)
         return parts.count > 2 ? String(parts[2]) : key
+    }
+
+    /// The folder of the mapping and the match expression in a key.
+    static func template(of key: String) -> (folder: String, match: String) {
+        let parts = parts(key)
+        return (String(parts[0]), parts.count > 1 ? String(parts[1]) : "")
+    }
+
+    private static func parts(_ key: String) -> [Substring] {
+        key.split(separator: separator, omittingEmptySubsequences: false)
     }
 
     /// A mapping is the same wherever its folder lies.

@@ -6,7 +6,11 @@ extension TypeMeaning {
     init(_ fhir: FHIRTemplate?, _ templates: [MappingSet.LinkedTemplate], mappings: [String]) {
         self.init()
         if let fhir { add(fhir) }
-        for linked in templates { add(linked.template, mapping: mappings[linked.mapping]) }
+        namings = [:]
+        for linked in templates {
+            add(linked.template, mapping: mappings[linked.mapping])
+            if !linked.template.retracts { addNaming(linked.template, mapping: mappings[linked.mapping]) }
+        }
     }
 
     private mutating func add(_ fhir: FHIRTemplate) {
@@ -77,6 +81,15 @@ extension TypeMeaning {
             occurrences[value.name, default: 0] += 1
             conversions[key] = value.conversionAspects
         }
+    }
+
+    /// Of several templates with one match, each gives the readings something.
+    private mutating func addNaming(_ template: DeviceTemplate, mapping: String) {
+        let key = ConversionKey.key(mapping: mapping, match: template.match.text)
+        let known = namings?[key]
+        namings?[key] = ReadingNaming(
+            hasId: template.readingId != nil || known?.hasId ?? false,
+            hasStart: template.start != nil || known?.hasStart ?? false)
     }
 }
 

@@ -12,6 +12,7 @@ import Testing
         var unit = "/min"
         var valueType = "Quantity"
         var start = false
+        var id = false
         var hasFHIR = true
         /// The values that the FHIR template uses; nil for all.
         var used: [String]?
@@ -20,7 +21,8 @@ import Testing
     private func mapping(_ kinds: [Kind]) -> NamedMapping {
         let device = kinds.map { kind in
             let values = kind.values.map { #"{"valueName":"\#($0)","valueExpression":"$.\#($0)"}"# }
-            let start = kind.start ? #""startExpression":"$.s","# : ""
+            let start =
+                (kind.start ? #""startExpression":"$.s","# : "") + (kind.id ? #""readingIdExpression":"$.i","# : "")
             return #"""
                 {"templateType":"JsonPathContent","template":{"typeName":"\#(kind.name)",\#(start)
                 "typeMatchExpression":"$..[?(@\#(kind.name))]","deviceIdExpression":"$.d",
@@ -117,13 +119,23 @@ import Testing
         #expect(third.types.count == 2)
     }
 
+    /// After a store that knows the types of `former`, and has no readings of them.
+    private func load(_ kinds: [Kind], afterUnread former: MappingSet) throws -> MappingSet {
+        let stored = former.types.indices.map {
+            FormerType(type: former.types[$0], history: former.histories[$0], hasReadings: false)
+        }
+        let result = MappingLoader.load([mapping(kinds)], stored: stored)
+        return try #require(result.set, "\(result.diagnostics.map(\.text))")
+    }
+
     @Test func theLengthKeepsItsSlot() throws {
         let first = try load([Kind(values: ["x"], start: true)])
-        let second = try load([Kind(values: ["x", "y"])], after: first)
+        let second = try load([Kind(values: ["x", "y"])], afterUnread: first)
         #expect(second.types[0].valueNames == ["x", "(length)", "y"] && second.types[0].durationSlot == 1)
-        let third = try load([Kind(values: ["y", "x"], start: true)], after: second)
+        let third = try load([Kind(values: ["y", "x"], start: true)], afterUnread: second)
         #expect(third.types[0].valueNames == ["x", "(length)", "y"] && third.types[0].durationSlot == 1)
-        let late = try load([Kind(values: ["x", "y"], start: true)], after: try load([Kind(values: ["x"])]))
+        let late = try load(
+            [Kind(values: ["x", "y"], start: true)], afterUnread: try load([Kind(values: ["x"])]))
         #expect(late.types[0].valueNames == ["x", "y", "(length)"] && late.types[0].durationSlot == 2)
     }
 
@@ -146,6 +158,24 @@ import Testing
             #expect(try findings([Kind(period: period, unit: "mmol/L")], after: single).count == 1)
         }
         #expect(try findings([Kind(name: "b", unit: "mmol/L")], after: [Kind(unit: "mg/dL")]) == [])
+    }
+
+    /// Catches: a reading that is sent again, and counts twice, since it has an id or a start now, or none any more.
+    @Test(arguments: ["1m", "instance", "correlation"]) func anotherNamingIsRefused(period: String) throws {
+        let plain = Kind(period: period)
+        let (named, begun) = (Kind(period: period, id: true), Kind(period: period, start: true))
+        for (kind, field) in [(named, "readingIdExpression"), (begun, "startExpression")] {
+            let added = try findings([kind], after: [plain])
+            #expect(added.count == 1 && added[0].hasPrefix("m/device.json:1:"), "\(added)")
+            #expect(
+                added.first?.contains("type 'a' has '\(field)' now, and windows hold readings without it") == true)
+            #expect(added.first?.contains("leave it out; or give the type another name") == true, "\(added)")
+            let gone = try findings([plain], after: [kind])
+            #expect(gone.count == 1 && gone[0].contains("type 'a' has no '\(field)' any more"), "\(gone)")
+            #expect(try findings([kind], after: [kind]) == [])
+        }
+        // Windows of another length have readings of their own.
+        #expect(try findings([Kind(period: "7m", id: true)], after: [plain]) == [])
     }
 
     /// What a start would refuse, a reload refuses, too.

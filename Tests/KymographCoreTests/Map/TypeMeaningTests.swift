@@ -18,12 +18,15 @@ import Testing
         var names = ["x"]
         /// Whether readings have a start.
         var start = false
+        /// Whether they have an id of their sender.
+        var id = false
         /// The body of a MedicationAdministration, which readings become in place of Observations.
         var resource: String?
         var compatibility = Compatibility.none
 
         private var device: String {
-            let start = start ? #""startExpression":"$.s","# : ""
+            let start =
+                (start ? #""startExpression":"$.s","# : "") + (id ? #""readingIdExpression":"$.i","# : "")
             let values = names.map { #"{"valueName":"\#($0)","valueExpression":"$.glucose"\#(rule)}"# }
             return #"""
                 {"templateType":"CollectionContent","template":[{"templateType":"JsonPathContent","template":{
@@ -173,6 +176,54 @@ import Testing
     @Test func aValueThatIsGoneFromWindowsOfAnotherLength() throws {
         #expect(try refusal(Kind(period: "5m", names: ["hr"]), Kind(period: "1m", names: ["pulse"])) != nil)
         #expect(try refusal(Kind(period: "instance", names: ["hr"]), Kind(period: "1m", names: ["pulse"])) == nil)
+    }
+
+    /// Catches: a day that is sent again, and counts twice, since its readings have ids by now. What no template with
+    /// the former match or of the former folder has brought is of another device.
+    @Test(arguments: ["instance", "5m", "correlation"]) func idsThatComeLate(period: String) throws {
+        func kind(id: Bool = false, match: String = "$..[?(@glucose)]", folder: String = "./a/meter/") -> Kind {
+            Kind(match: match, period: period, folder: folder, id: id)
+        }
+        let error = try refusal(kind(), kind(id: true))
+        #expect(error?.hasPrefix("device.json:2:") == true, "\(error ?? "")")
+        #expect(error?.contains("has 'readingIdExpression' now, and the store holds readings without it") == true)
+        #expect(error?.contains("leave it out; or give the type another name") == true)
+        #expect(try refusal(kind(id: true), kind())?.contains("keep it: where it selects nothing") == true)
+        #expect(try refusal(kind(), Kind(name: "other"), kind(id: true)) != nil)
+        #expect(try refusal(kind(), kind(id: true), hasReadings: false) == nil)
+        #expect(try refusal(kind(id: true), kind(id: true)) == nil)
+        // The same payloads by a copy of the mapping, and the mapping with another match at once.
+        #expect(try refusal(kind(), kind(id: true, folder: "./b/")) != nil)
+        let changed = try refusal(kind(), kind(id: true, match: "$..[?(@uuid)]"))
+        #expect(changed?.contains("keep the template '$..[?(@glucose)]' beside this one") == true, "\(changed ?? "")")
+        #expect(try refusal(kind(), kind(id: true, match: "$..[?(@uuid)]", folder: "./b/")) == nil)
+    }
+
+    /// A device of its own brings ids to a type whose other devices have none, and these stay as they are.
+    @Test func idsOfAnotherDevice() throws {
+        let former = try #require(MappingLoader.load([Kind().mapping]).set)
+        let other = Kind(match: "$..[?(@uuid)]", folder: "./b/", id: true)
+        let both = MappingLoader.load([Kind().mapping, other.mapping], stored: stored(former))
+        let known = stored(try #require(both.set, "\(both.diagnostics.map(\.text))"))
+        #expect(MappingLoader.load([Kind().mapping, other.mapping], stored: known).set != nil)
+        #expect(MappingLoader.load([Kind(id: true).mapping, other.mapping], stored: known).set == nil)
+    }
+
+    /// Stores of an earlier version know whether any template of a type has had ids, and which templates there were.
+    @Test func idsAfterAnEarlierVersion() throws {
+        func known(_ kind: Kind) throws -> [FormerType] {
+            stored(try #require(MappingLoader.load([kind.mapping]).set)).map { former in
+                var former = former
+                former.history.meaning.namings = nil
+                former.history.meaning.noteFormer(
+                    hasIds: former.type.idSlot != nil, hasStarts: former.type.durationSlot != nil)
+                return former
+            }
+        }
+        #expect(MappingLoader.load([Kind(id: true).mapping], stored: try known(Kind())).set == nil)
+        #expect(MappingLoader.load([Kind(start: true).mapping], stored: try known(Kind())).set == nil)
+        #expect(MappingLoader.load([Kind().mapping], stored: try known(Kind())).set != nil)
+        #expect(MappingLoader.load([Kind().mapping], stored: try known(Kind(id: true))).set != nil)
     }
 
     private func dose(_ unit: String, name: String = "x") -> Kind {
