@@ -42,7 +42,7 @@ struct StoredType: Codable, Equatable, Sendable {
     func former(hasSeries: Bool, hasLetters: Bool) -> FormerType? {
         type.map { type in
             var meaning = self.meaning ?? meaningOfUnits
-            meaning.noteFormer(hasIds: idSlot != nil, hasStarts: durationSlot != nil)
+            meaning.noteFormer(type)
             let history = TypeHistory(hasTemplate: hasTemplate || hasSeries, meaning: meaning)
             return FormerType(type: type, history: history, hasReadings: hasSeries || hasLetters)
         }

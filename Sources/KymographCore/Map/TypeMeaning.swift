@@ -12,6 +12,9 @@ package struct TypeMeaning: Hashable, Codable, Sendable {
     /// What device templates tell readings apart by, by template (``ConversionKey``); nil where an earlier version has
     /// not kept it.
     package var namings: [String: ReadingNaming]?
+    /// Whether a window may have several readings that nothing tells apart but their values (``SameInstant/keep``); nil
+    /// where an earlier version has not kept it. Once it may, it may for ever.
+    package var keepsSeveral: Bool?
 
     /// Nothing is known.
     package init() {}
@@ -20,6 +23,7 @@ package struct TypeMeaning: Hashable, Codable, Sendable {
     package mutating func add(_ other: TypeMeaning) {
         values.merge(other.values) { known, new in known.adding(new) }
         conversions.merge(other.conversions) { known, new in known.merging(new) { first, _ in first } }
+        if keepsSeveral != true { keepsSeveral = other.keepsSeveral ?? keepsSeveral }
         if let more = other.namings { namings = (namings ?? [:]).merging(more) { known, new in known.adding(new) } }
     }
 }

@@ -66,6 +66,7 @@ struct MappingContinuity {
         for index in loaded.types.indices {
             continuity.checkMeaning(index)
             continuity.checkNaming(index)
+            continuity.checkSameInstant(index)
             continuity.checkIdentity(index)
             continuity.checkValues(index)
         }
@@ -171,6 +172,21 @@ struct MappingContinuity {
         guard let number = formerWindows(of: index) else { return }
         let changes = former.histories[number].meaning.namingChanges(to: loaded.histories[index].meaning)
         for change in changes { report(change, index) }
+    }
+
+    /// Finds types that kept all readings of one time, and are to keep one: windows that have several would stay as they
+    /// are, and a correction would take the place of one of them.
+    private mutating func checkSameInstant(_ index: Int) {
+        let type = loaded.types[index]
+        guard let number = formerWindows(of: index), former.histories[number].meaning.keepsSeveral == true,
+            !type.keepsSeveral
+        else { return }
+        report(
+            index,
+            "'sameInstant' of type '\(type.name)' changes from 'keep' to '\(type.sameInstant.rawValue)', and "
+                + "\(former.holder) readings that may be several of one time",
+            "leave it at 'keep'; or give the type another name, under which readings are from now on, or "
+                + former.advice)
     }
 
     /// The type whose windows, which may have readings, get those of type `index`, too.

@@ -213,14 +213,15 @@ package struct MappingLoader {
     private func link(_ mappings: [NamedMapping]) -> MappingSet {
         let names = mappings.map(\.name)
         let linked = templates.map(\.sortedBySlot)
+        let types = drafts.indices.map { type(drafts[$0], $0) }
         let histories = drafts.indices.map { number in
-            TypeHistory(
-                hasTemplate: drafts[number].fhir != nil,
-                meaning: TypeMeaning(drafts[number].fhir, linked.filter { $0.type == number }, mappings: names))
+            var meaning = TypeMeaning(drafts[number].fhir, linked.filter { $0.type == number }, mappings: names)
+            meaning.keepsSeveral = types[number].keepsSeveral
+            return TypeHistory(hasTemplate: drafts[number].fhir != nil, meaning: meaning)
         }
         return MappingSet(
             mappings: names, files: mappings.flatMap { [$0.device] + ($0.fhir.map { [$0] } ?? []) },
-            types: drafts.indices.map { type(drafts[$0], $0) }, fhirTemplates: drafts.map(\.fhir),
+            types: types, fhirTemplates: drafts.map(\.fhir),
             templates: linked, histories: histories, packetForms: packetForms, program: program)
     }
 

@@ -1,4 +1,4 @@
-import KymographCore
+package import KymographCore
 
 /// A device template that tells readings apart by something that stored ones do not have, or no more by what they have.
 struct NamingChange {
@@ -47,13 +47,22 @@ extension TypeMeaning {
         }.map { ($0.key, $0.value) }
     }
 
-    /// Notes what a store of an earlier version knows: whether any template of the type has had ids, or starts.
-    package mutating func noteFormer(hasIds: Bool, hasStarts: Bool) {
+    /// Notes what a store of an earlier version knows of `type`: whether it keeps several readings of one time, and
+    /// whether any template has had ids, or starts.
+    package mutating func noteFormer(_ type: MeasurementType) {
+        keepsSeveral = keepsSeveral ?? type.keepsSeveral
         guard namings == nil else { return }
+        let (hasIds, hasStarts) = (type.idSlot != nil, type.durationSlot != nil)
         let naming = ReadingNaming(hasId: hasIds ? nil : false, hasStart: hasStarts ? nil : false)
         namings = conversions.keys.reduce(into: [:]) { namings, key in
             let (folder, match) = ConversionKey.template(of: key)
             namings[ConversionKey.key(mapping: folder, match: match), default: naming] = naming
         }
     }
+}
+
+extension MeasurementType {
+    /// Whether its windows may have several readings that nothing tells apart but their values: of single readings
+    /// without id only one can stay.
+    var keepsSeveral: Bool { sameInstant == .keep && grouping != .instance }
 }

@@ -6,7 +6,8 @@ import Testing
 /// What makes two readings one stays what it was while there are readings: a start, a check and a reload say the same of
 /// a mapping that changes it.
 ///
-/// Catches: a day that is sent again after its template has got ids, or starts, and counts twice.
+/// Catches: a day that is sent again after its template has got ids, or starts, and counts twice; a correction that takes
+/// the place of one of several readings of its time, and leaves the others.
 @Suite struct LastingReadingTests {
     private let folder = TemporaryFolder()
 
@@ -23,8 +24,8 @@ import Testing
     private static let fhir = """
         {"templateType": "CollectionFhir", "template": [
           {"templateType": "CodeValueFhir", "template": {
-            "typeName": "steps", "period": "5m",
-            "codes": [{"system": "urn:t", "code": "steps"}],
+            "typeName": "steps",
+            "period": "5m", "codes": [{"system": "urn:t", "code": "steps"}],
             "value": {"valueType": "Statistics", "aggregate": "sum", "components": [], "valueName": "steps", "unit": "1"}
           }}
         ]}
@@ -51,6 +52,12 @@ import Testing
         Change(
             file: "device.json", member: #""startExpression": "$.s""#, place: "m/device.json:3:17: error: ",
             message: "the template of type 'steps' has 'startExpression' now"),
+        Change(
+            file: "fhir.json", member: #""sameInstant": "latest""#, place: "m/fhir.json:3:17: error: ",
+            message: "'sameInstant' of type 'steps' changes from 'keep' to 'latest'"),
+        Change(
+            file: "fhir.json", member: #""sameInstant": "reject""#, place: "m/fhir.json:3:17: error: ",
+            message: "'sameInstant' of type 'steps' changes from 'keep' to 'reject'"),
     ]
 
     private func write(_ change: Change? = nil) {

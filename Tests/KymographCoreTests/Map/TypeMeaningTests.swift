@@ -20,6 +20,8 @@ import Testing
         var start = false
         /// Whether they have an id of their sender.
         var id = false
+        /// What the FHIR template says of several of one time.
+        var sameInstant: SameInstant?
         /// The body of a MedicationAdministration, which readings become in place of Observations.
         var resource: String?
         var compatibility = Compatibility.none
@@ -45,10 +47,11 @@ import Testing
                     """#
             }
             let values = names.map { #"{"valueType":"\#(valueType)","valueName":"\#($0)",\#(value)}"# }
+            let sameInstant = sameInstant.map { #""sameInstant":"\#($0.rawValue)","# } ?? ""
             let components = values.dropFirst().map { #"{"codes":[{"code":"c"}],"value":\#($0)}"# }
             return #"""
                 {"templateType":"CollectionFhir","template":[{"templateType":"CodeValueFhir","template":{
-                "typeName":"\#(name)","period":"\#(period)","codes":[{"code":"c"}],"value":\#(values[0]),
+                "typeName":"\#(name)","period":"\#(period)",\#(sameInstant)"codes":[{"code":"c"}],"value":\#(values[0]),
                 "components":[\#(components.joined(separator: ","))]}}]}
                 """#
         }
@@ -199,6 +202,35 @@ import Testing
         #expect(try refusal(kind(), kind(id: true, match: "$..[?(@uuid)]", folder: "./b/")) == nil)
     }
 
+    /// Catches: a correction that takes the place of one of several readings of its time, and leaves the others.
+    @Test(arguments: ["5m", "correlation"]) func severalReadingsThatWereKept(period: String) throws {
+        func kind(_ sameInstant: SameInstant?) -> Kind { Kind(period: period, sameInstant: sameInstant) }
+        // What is usual for windows.
+        let (usual, keep, latest, reject) = (kind(nil), kind(.keep), kind(.latest), kind(.reject))
+        for new in [latest, reject] {
+            let error = try refusal(keep, new)
+            #expect(error?.hasPrefix("fhir.json:2:") == true, "\(error ?? "")")
+            #expect(error?.contains("from 'keep' to '\(new.sameInstant?.rawValue ?? "")'") == true)
+            #expect(error?.contains("the store holds readings that may be several of one time") == true)
+            #expect(try refusal(usual, new) != nil)
+            #expect(try refusal(keep, new, hasReadings: false) == nil)
+            #expect(try refusal(new, new) == nil)
+            // What has one of each time may get more, and cannot go back then.
+            #expect(try refusal(new, keep) == nil)
+            #expect(try refusal(new, keep, new) != nil)
+        }
+        #expect(try refusal(latest, reject) == nil)
+        #expect(try refusal(usual, keep) == nil)
+        #expect(try refusal(Kind(period: "7m"), latest) == nil)
+    }
+
+    /// Of single readings only one can stay, whatever is said.
+    @Test func singleReadingsAreNeverSeveral() throws {
+        let keep = Kind(id: true, sameInstant: .keep)
+        #expect(try refusal(keep, Kind(id: true, sameInstant: .latest)) == nil)
+        #expect(try refusal(keep, Kind(id: true, sameInstant: .reject)) == nil)
+    }
+
     /// A device of its own brings ids to a type whose other devices have none, and these stay as they are.
     @Test func idsOfAnotherDevice() throws {
         let former = try #require(MappingLoader.load([Kind().mapping]).set)
@@ -209,19 +241,23 @@ import Testing
         #expect(MappingLoader.load([Kind(id: true).mapping, other.mapping], stored: known).set == nil)
     }
 
-    /// Stores of an earlier version know whether any template of a type has had ids, and which templates there were.
-    @Test func idsAfterAnEarlierVersion() throws {
+    /// Stores of an earlier version know whether any template of a type has had ids, which templates there were, and
+    /// what became of several readings of one time.
+    @Test func readingsOfAnEarlierVersion() throws {
         func known(_ kind: Kind) throws -> [FormerType] {
             stored(try #require(MappingLoader.load([kind.mapping]).set)).map { former in
                 var former = former
-                former.history.meaning.namings = nil
-                former.history.meaning.noteFormer(
-                    hasIds: former.type.idSlot != nil, hasStarts: former.type.durationSlot != nil)
+                (former.history.meaning.namings, former.history.meaning.keepsSeveral) = (nil, nil)
+                former.history.meaning.noteFormer(former.type)
                 return former
             }
         }
         #expect(MappingLoader.load([Kind(id: true).mapping], stored: try known(Kind())).set == nil)
         #expect(MappingLoader.load([Kind(start: true).mapping], stored: try known(Kind())).set == nil)
+        let windows = Kind(period: "5m")
+        let latest = Kind(period: "5m", sameInstant: .latest)
+        #expect(MappingLoader.load([latest.mapping], stored: try known(windows)).set == nil)
+        #expect(MappingLoader.load([latest.mapping], stored: try known(latest)).set != nil)
         #expect(MappingLoader.load([Kind().mapping], stored: try known(Kind())).set != nil)
         #expect(MappingLoader.load([Kind().mapping], stored: try known(Kind(id: true))).set != nil)
     }
