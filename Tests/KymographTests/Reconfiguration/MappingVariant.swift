@@ -13,6 +13,8 @@ struct MappingVariant: Equatable {
     /// The unit of both kinds; nil for numbers without.
     var unit: String? = "mg/dL"
     var kinds: Set<Kind> = [.level, .spot]
+    /// Whether `level` has ids of its sender.
+    var hasIds = false
     /// Types before the others, so that numbers move.
     var strangers = 0
     /// What the code of single readings ends with: by it each shows which mapping has written it.
@@ -26,6 +28,7 @@ struct MappingVariant: Equatable {
         variant.unit = units.randomElement(using: &generator) ?? nil
         let kinds: [Set<Kind>] = [[.level, .spot], [.level, .spot], [.level], [.spot], []]
         variant.kinds = kinds.randomElement(using: &generator) ?? []
+        variant.hasIds = Int.random(in: 0..<4, using: &generator) == 0
         variant.strangers = Int.random(in: 0...2, using: &generator)
         variant.edition = Int.random(in: 0...2, using: &generator)
         return variant
@@ -38,11 +41,13 @@ struct MappingVariant: Equatable {
     /// The two files.
     var named: NamedMapping {
         let device = names.map { name in
-            #"""
-            {"templateType":"JsonPathContent","template":{"typeName":"\#(name)","typeMatchExpression":"$..[?(@\#(name))]",
-            "deviceIdExpression":"$.d","timestampExpression":"$.t","timestampFormat":"epoch-s",
-            "values":[{"valueName":"x","valueExpression":"$.\#(name)","required":true}]}}
-            """#
+            let id = hasIds && name == Kind.level.rawValue ? #""readingIdExpression":"$.i","# : ""
+            return #"""
+                {"templateType":"JsonPathContent","template":{"typeName":"\#(name)",\#(id)
+                "typeMatchExpression":"$..[?(@\#(name))]",
+                "deviceIdExpression":"$.d","timestampExpression":"$.t","timestampFormat":"epoch-s",
+                "values":[{"valueName":"x","valueExpression":"$.\#(name)","required":true}]}}
+                """#
         }
         let fhir = names.map { name in
             let isKind = Kind(rawValue: name) != nil

@@ -11,7 +11,9 @@ struct SentReading: Hashable {
     var value: Int
     var received: Instant
 
-    var payload: [UInt8] { Array(#"{"d":"\#(device)","t":\#(second),"\#(kind.rawValue)":\#(value)}"#.utf8) }
+    var payload: [UInt8] {
+        Array(#"{"d":"\#(device)","t":\#(second),"\#(kind.rawValue)":\#(value),"i":"\#(second).\#(value)"}"#.utf8)
+    }
 }
 
 /// What must be on a server in the end: for every identity exactly the readings accepted for it, in the unit that they
@@ -40,6 +42,8 @@ struct ReconfigurationModel {
     private var runs: [Int] = []
     /// The unit of the first readings of each kind; text "none" for numbers without.
     private(set) var units: [MappingVariant.Kind: String] = [:]
+    /// Whether the first readings of `level` had ids, by the length of their windows.
+    private(set) var namings: [Int: Bool] = [:]
 
     static func unit(_ variant: MappingVariant) -> String { variant.unit ?? "none" }
 
@@ -56,14 +60,23 @@ struct ReconfigurationModel {
         let known = Writers(run: runs.count)
         writers[identity, default: [:]][reading.value, default: known].editions.insert(variant.edition)
         if units[reading.kind] == nil { units[reading.kind] = Self.unit(variant) }
+        if reading.kind == .level, namings[minutes] == nil { namings[minutes] = variant.hasIds }
     }
 
     /// Whether a run with `variant` may begin, or go on in a process that has used `others`.
     func admits(_ variant: MappingVariant, after others: [MappingVariant] = []) -> Bool {
-        variant.kinds.allSatisfy { kind in
+        guard admitsNaming(variant, after: others) else { return false }
+        return variant.kinds.allSatisfy { kind in
             let used = others.first { $0.kinds.contains(kind) }.map(Self.unit)
             return [units[kind], used].compactMap { $0 }.allSatisfy { $0 == Self.unit(variant) }
         }
+    }
+
+    /// Whether readings of `level` that come again are those that windows of this length have.
+    private func admitsNaming(_ variant: MappingVariant, after others: [MappingVariant]) -> Bool {
+        guard variant.kinds.contains(.level) else { return true }
+        let used = others.first { $0.kinds.contains(.level) && $0.minutes == variant.minutes }?.hasIds
+        return [namings[variant.minutes], used].compactMap { $0 }.allSatisfy { $0 == variant.hasIds }
     }
 
     /// What the Observation of an identity says.

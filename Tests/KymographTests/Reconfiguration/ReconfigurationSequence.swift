@@ -18,6 +18,8 @@ struct ReconfigurationSequence {
         case forgetsUnitsOfReadings
         /// A mapping without unit agrees with all, and all with it.
         case forgetsUnitsByWayOfNone
+        /// What tells readings apart is what the mapping of the day says.
+        case forgetsNamings
         /// What only letters have readings of may mean anything.
         case forgetsLetters
         /// The mark of the first lane counts for the rings of all.
@@ -37,6 +39,8 @@ struct ReconfigurationSequence {
     private var sent: [SentReading] = []
     private var now = Instant(seconds: 1_900_000_000)
     private var value = 100
+    /// Whether the last run has left nothing for the next one.
+    private var isJournalEmpty = true
 
     private static let start = 1_772_352_000
 
@@ -76,6 +80,7 @@ struct ReconfigurationSequence {
             return switch defect {
             case nil, .followsFirstLane, .stampsLettersNow, .forgetsEnd, .forgetsLetters: type
             case .forgetsUnits: withoutMeaning(if: true)
+            case .forgetsNamings: withoutNamings(type)
             case .forgetsUnitsOfReadings: withoutMeaning(if: type.type.grouping == .instance)
             case .forgetsUnitsByWayOfNone:
                 withoutMeaning(
@@ -88,18 +93,25 @@ struct ReconfigurationSequence {
         }
     }
 
+    private func withoutNamings(_ type: FormerType) -> FormerType {
+        var type = type
+        type.history.meaning.namings = nil
+        return type
+    }
+
     /// One run; gives what was refused or taken against what the model says.
     private mutating func runOnce() throws -> String? {
         var settings = StoreSettings()
         if once(in: 8) { settings.archiveAge = 1 }
         if once(in: 3) { try takeReadingsBack() }
         var limits = WindowLimits()
-        if once(in: 5) { limits.maxDevices = 1 }
+        // Fewer devices than a journal has would reject what was accepted.
+        if isJournalEmpty, once(in: 3) { limits.maxDevices = 1 }
         let store = try Store(path: scratch.path, settings: settings)
         let variant = MappingVariant.random(&generator)
         let set = MappingLoader.load([variant.named], stored: try formerTypes(store, variant)).set
         guard (set != nil) == model.admits(variant) else {
-            return "\(variant) is \(set == nil ? "refused" : "taken") after \(model.units)"
+            return "\(variant) is \(set == nil ? "refused" : "taken") after \(model.units), \(model.namings)"
         }
         guard let set else { return nil }
         let run = try ReconfiguredRun(
@@ -114,6 +126,7 @@ struct ReconfigurationSequence {
             if let difference = try act(run, &variants, &pending) { return difference }
         }
         let isKilled = once(in: 2)
+        isJournalEmpty = !isKilled
         if !isKilled {
             try run.end()
             for (reading, variant) in pending { model.accept(reading, variant) }
@@ -198,12 +211,14 @@ struct ReconfigurationSequence {
     }
 
     /// Takes readings back into the journal whose devices found no room.
-    private func takeReadingsBack() throws {
+    private mutating func takeReadingsBack() throws {
         let store = try Store(path: scratch.path)
         let letters = try Self.letters(store).filter {
             $0.kind == "measurement" && $0.reason == Rejection.tooManyDevices.name && $0.replayed == nil
         }
         store.close()
+        guard !letters.isEmpty else { return }
+        isJournalEmpty = false
         _ = try LetterReturn.run(letters, directory: scratch.path) { _ in }
     }
 
@@ -220,6 +235,7 @@ struct ReconfigurationSequence {
         // Each kind in the unit of its readings; kinds may have come in different ones.
         let unit = model.units[.level] ?? model.units[.spot] ?? "mg/dL"
         variant.unit = unit == "none" ? nil : unit
+        variant.hasIds = model.namings[variant.minutes] ?? false
         variant.kinds = Set(MappingVariant.Kind.allCases.filter { model.units[$0] ?? unit == unit })
         guard let set = MappingLoader.load([variant.named], stored: try formerTypes(store, variant)).set else {
             return ["\(variant) is refused in the end, after \(model.units)"]

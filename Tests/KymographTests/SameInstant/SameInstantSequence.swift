@@ -4,10 +4,11 @@ import KymographCore
 import KymographTestKit
 
 /// A random sequence of runs on one store with readings that share instants, come again, are corrected and move, some
-/// with ids and starts; with several lanes and shards, kills, late readings and windows that come back from the archive.
+/// with ids and starts; with several lanes and shards, kills, late readings and windows that come back from the archive,
+/// and mappings that say otherwise what becomes of several readings of one time.
 struct SameInstantSequence {
-    /// A reading that is sent. `sum` is summed up in windows of five minutes and keeps all; `spot` is one Observation a
-    /// reading.
+    /// A reading that is sent. `sum` is summed up in windows of five minutes and keeps what the mapping says; `spot` is
+    /// one Observation a reading.
     struct Sent: Equatable {
         var kind: String
         var device: String
@@ -28,7 +29,8 @@ struct SameInstantSequence {
         }
     }
 
-    static let mapping: NamedMapping = {
+    /// With `mode` for several readings of `sum` of one time.
+    static func mapping(_ mode: SameInstant) -> NamedMapping {
         func device(_ name: String) -> String {
             #"""
             {"templateType":"JsonPathContent","template":{"typeName":"\#(name)","typeMatchExpression":"$..[?(@\#(name))]",
@@ -38,7 +40,7 @@ struct SameInstantSequence {
         }
         func fhir(_ name: String, _ period: String, _ value: String) -> String {
             #"""
-            {"templateType":"CodeValueFhir","template":{"typeName":"\#(name)","period":"\#(period)",
+            {"templateType":"CodeValueFhir","template":{"typeName":"\#(name)",\#(period),
             "codes":[{"system":"urn:t","code":"\#(name)"}],"value":{"valueName":"x","unit":"1","code":"1",\#(value)}}}
             """#
         }
@@ -51,10 +53,12 @@ struct SameInstantSequence {
             fhir: file(
                 "fhir.json", "CollectionFhir",
                 [
-                    fhir("sum", "5m", #""valueType":"Statistics","aggregate":"sum","components":["count"]"#),
-                    fhir("spot", "instance", #""valueType":"Quantity""#),
+                    fhir(
+                        "sum", #""period":"5m","sameInstant":"\#(mode.rawValue)""#,
+                        #""valueType":"Statistics","aggregate":"sum","components":["count"]"#),
+                    fhir("spot", #""period":"instance""#, #""valueType":"Quantity""#),
                 ]))
-    }()
+    }
 
     private let scratch = Scratch(inMemory: true)
     private var generator: SeededGenerator
@@ -64,10 +68,18 @@ struct SameInstantSequence {
     private var now = Instant(seconds: 1_900_000_000)
     /// Readings that were sent and made durable, those that changed nothing among them.
     private var received = 0
+    /// What becomes of several readings of `sum` in the last run.
+    private var mode: SameInstant
+    /// Whether a run has had `keep`, and whether it has taken a reading of `sum`, which must not become one of several.
+    private var mayKeep = false
+    private var hasKept = false
 
     private static let start = 1_772_352_000
 
-    init(seed: UInt64) { generator = SeededGenerator(seed: seed) }
+    init(seed: UInt64) {
+        generator = SeededGenerator(seed: seed)
+        mode = SameInstant.choices.randomElement(using: &generator) ?? .keep
+    }
 
     private mutating func once(in count: Int) -> Bool { Int.random(in: 0..<count, using: &generator) == 0 }
 
@@ -79,15 +91,14 @@ struct SameInstantSequence {
     /// What is wrong in the end; empty when all is as it must be.
     mutating func run() throws -> [String] {
         for _ in 0..<Int.random(in: 2...5, using: &generator) {
-            try runOnce(isLast: false)
-            let differences = try differencesBetweenRuns()
+            let differences = try runOnce(isLast: false) + differencesBetweenRuns()
             if !differences.isEmpty { return differences }
         }
-        try runOnce(isLast: true)
+        let refused = try runOnce(isLast: true)
         let store = try StoreReader(directory: scratch.path)
         let balance = try store.ledger(ArchiveFilter(), isRunning: false).balance
         let verification = try store.verifyLedger(isRunning: false) { _ in }
-        var differences = verification.differences + self.differences
+        var differences = refused + verification.differences + self.differences
         if balance.received != received || balance.accepted != accepted.count {
             differences.append("\(balance.text), and \(accepted.count) of \(received) are there")
         }
@@ -115,11 +126,17 @@ struct SameInstantSequence {
         return differences
     }
 
-    private mutating func runOnce(isLast: Bool) throws {
-        guard let set = MappingLoader.load([Self.mapping]).set else {
-            throw PipelineError(message: "no set", exitCode: 1)
-        }
+    /// One run, if its mapping may go on with the store; what was taken or refused wrongly.
+    private mutating func runOnce(isLast: Bool) throws -> [String] {
+        let wanted = isLast || once(in: 2) ? mode : SameInstant.choices.randomElement(using: &generator) ?? mode
         let store = try Store(path: scratch.path)
+        guard let set = MappingLoader.load([Self.mapping(wanted)], stored: try store.formerTypes()).set else {
+            store.close()
+            return wanted != .keep && mayKeep ? [] : ["\(wanted) is refused after \(mode)"]
+        }
+        if wanted != .keep, hasKept { return ["\(wanted) is taken where readings may be several of one time"] }
+        mode = wanted
+        mayKeep = mayKeep || wanted == .keep
         let lateness: Int64 = [0, 30_000_000_000, 600_000_000_000].randomElement(using: &generator) ?? 0
         let run = try ReconfiguredRun(
             store, set, MappingVariant(), lanes: Int.random(in: 1...2, using: &generator),
@@ -141,6 +158,7 @@ struct SameInstantSequence {
             settle(&pending)
         }
         try reader.read(ndjson: run.delivered)
+        return []
     }
 
     /// A new reading, or one that was sent before, as it was or changed.
@@ -184,9 +202,14 @@ struct SameInstantSequence {
             // A length, unlike a start, is the same for readings of one key.
             return other.id == nil && other.second == reading.second && other.start == reading.start
         }
+        if reading.kind == "sum", mode == .keep { hasKept = true }
+        let isFirst = mode == .reject && reading.id == nil && reading.kind == "sum"
         if let same = rivals.first(where: { accepted[$0].isSame(reading) }) {
-            accepted[same].received = max(accepted[same].received, reading.received)
-        } else if let rival = rivals.first, reading.id != nil || reading.kind == "spot" {
+            let times = [accepted[same].received, reading.received]
+            accepted[same].received = (isFirst ? times.min() : times.max()) ?? reading.received
+        } else if let rival = rivals.first, isFirst {
+            if reading.received < accepted[rival].received { accepted[rival] = reading }
+        } else if let rival = rivals.first, reading.id != nil || reading.kind == "spot" || mode == .latest {
             if reading.received >= accepted[rival].received { accepted[rival] = reading }
         } else {
             accepted.append(reading)
