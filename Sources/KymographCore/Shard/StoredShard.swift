@@ -80,6 +80,9 @@ package struct StoredShard: ~Copyable {
         let identity = key.withByteView { SeriesKey.identity($0) }
         let reading = record.reading
         guard let series = shard.machine.define(identity) else {
+            // There is no room for its series, and it may need none.
+            let grouping = shard.machine.types[identity.type].grouping
+            if isArchived(record, place, start: grouping.archiveStart(around: reading.instant)) { return }
             if record.moves { return shard.undoMove(reading, identity, series: record.series, place: place) }
             replayed += 1
             replayRejected += 1
@@ -88,10 +91,7 @@ package struct StoredShard: ~Copyable {
         }
         if !shard.machine.isOpen(series: series, at: reading.instant) {
             let start = shard.machine.archiveStart(series: series, at: reading.instant)
-            let name = WindowName(series: record.series, start: start)
-            let through = archivedThrough[name] ?? store.archivedThrough(series: record.series, windowStart: start)
-            archivedThrough[name] = .some(through)
-            if let through, place < through { return }
+            if isArchived(record, place, start: start) { return }
         }
         if record.moves {
             let isGone =
@@ -124,6 +124,14 @@ package struct StoredShard: ~Copyable {
             shard.send(reading, record.payload, series: series)
         case .accepted, .duplicate: break
         }
+    }
+
+    /// Whether the archive has the reading at `place` of the journal, in the window at `start`.
+    private mutating func isArchived(_ record: JournalReader.Record, _ place: JournalPlace, start: Instant) -> Bool {
+        let name = WindowName(series: record.series, start: start)
+        let through = archivedThrough[name] ?? store.archivedThrough(series: record.series, windowStart: start)
+        archivedThrough[name] = .some(through)
+        return through.map { place < $0 } ?? false
     }
 
     /// Whether a template writes readings of `type`. Those of another run may be of types that this one has no template
