@@ -125,7 +125,12 @@ final class StoreDatabase: Sendable {
     /// may be what fills it.
     func shrinkLog() {
         do {
-            try pool.writeWithoutTransaction { _ = try $0.checkpoint(.truncate) }
+            try pool.writeWithoutTransaction { db in
+                // Readers may take long, and the next attempt comes soon: nobody is waited for.
+                try db.execute(sql: "PRAGMA busy_timeout = 0")
+                defer { try? db.execute(sql: "PRAGMA busy_timeout = \(StorePages.patience)") }
+                _ = try db.checkpoint(.truncate)
+            }
         } catch {
             // Else readers hold it, or there is no room for new pages: the next attempt tries again.
             failIfNotDurable(StoreError(error, "write to", directory.path))

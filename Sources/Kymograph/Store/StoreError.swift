@@ -16,6 +16,8 @@ package struct StoreError: Error, Hashable, Sendable, CustomStringConvertible {
         case tooOld
         /// The disk, the quota or the store's own limit is reached: it may be tried again.
         case full
+        /// Another program writes to the database, or keeps it from being written: it may be tried again.
+        case locked
         /// What was written may not be on the disk, and trying again would prove nothing: the process must end.
         case syncFailed
         /// What was written cannot be read back: the process must end, and the next start repairs.
@@ -61,6 +63,7 @@ package struct StoreError: Error, Hashable, Sendable, CustomStringConvertible {
         default:
             switch error.resultCode {
             case .SQLITE_CORRUPT, .SQLITE_NOTADB: self.init(.damaged, text + "; the next start repairs it")
+            case .SQLITE_BUSY: self.init(.locked, text + "; another program keeps it from being written: end that")
             case .SQLITE_FULL: self.init(.full, text + "; make room")
             case .SQLITE_AUTH:
                 // Only sealed pages give it (`sealed_lacks_key`): no damage.
@@ -86,7 +89,7 @@ extension PipelineError {
         exitCode =
             switch error.kind {
             case .permission: ExitStatus.noPermission
-            case .inUse, .unusable, .full: ExitStatus.cannotCreate
+            case .inUse, .unusable, .full, .locked: ExitStatus.cannotCreate
             case .tooNew, .tooOld, .sealed, .mappings: ExitStatus.config
             case .syncFailed, .damaged: ExitStatus.ioError
             }

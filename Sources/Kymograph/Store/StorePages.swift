@@ -9,6 +9,9 @@ enum StorePages {
     /// Bytes of a page. One of 16 KiB holds most bodies whole.
     static let size = Int(KYMO_PAGE_BYTES)
 
+    /// How long another program that has the database locked is waited for, in milliseconds.
+    static let patience = 2_000
+
     private static let registration = kymo_pages_register()
 
     /// What all connections have in common. One that `salvages` only reads, and takes files that are too short.
@@ -16,6 +19,7 @@ enum StorePages {
         try register()
         var configuration = Configuration()
         configuration.readonly = salvages
+        configuration.busyMode = .timeout(Double(patience) / 1_000)
         configuration.prepareDatabase { db in
             if salvages { return try db.execute(sql: "PRAGMA writable_schema = ON; PRAGMA cell_size_check = ON") }
             // Size and room of pages count only where there is no table yet.

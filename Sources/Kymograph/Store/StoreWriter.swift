@@ -132,7 +132,7 @@ final class StoreWriter: Sendable {
 
     /// Whether what failed with `error` may be tried again; else the process ends.
     private func canWait(_ error: StoreError) -> Bool {
-        if error.kind == .full, !control.isForced { return true }
+        if [.full, .locked].contains(error.kind), !control.isForced { return true }
         control.fail(error.message, exitCode: ExitStatus.ioError)
         return false
     }

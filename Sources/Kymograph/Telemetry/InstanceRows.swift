@@ -12,7 +12,8 @@ enum InstanceRows {
             "At least so many readings are unaccounted for: received, neither counted where they end nor on their way"
         ) { $0.imbalance },
         .ofWatch(
-            "kymo_store_waiting", "1", "1 while nothing can be committed, since the disk or `store.maxBytes` is full"
+            "kymo_store_waiting", "1",
+            "1 while nothing can be committed, mostly since the disk or `store.maxBytes` is full"
         ) { $0.isStoreWaiting ? 1 : 0 },
         .ofDisk(
             "kymo_disk_free_bytes",

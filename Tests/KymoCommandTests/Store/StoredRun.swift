@@ -77,6 +77,16 @@ struct StoredRun {
         try queue.close()
     }
 
+    /// Does `body` while nobody else can write to the database.
+    func locked(_ body: () throws -> Void) throws {
+        let queue = try opened()
+        defer { try? queue.close() }
+        try queue.inTransaction(.immediate) { _ in
+            try body()
+            return .rollback
+        }
+    }
+
     /// The number of the page that the table `name` begins with, from 1 on.
     func rootPage(of name: String) throws -> Int {
         let queue = try opened()
