@@ -71,14 +71,19 @@ struct StoreFacts {
     /// A number by chance that tells the store from others. A repair does not keep it: rows may be numbered anew then.
     static func lineage(_ db: Database) throws -> Int64 {
         if let known: Int64 = try number("lineage", db) { return known }
+        return try makeLineage(db)
+    }
+
+    private static func makeLineage(_ db: Database) throws -> Int64 {
         let made = Int64.random(in: 1 ... .max)
         try db.execute(sql: "INSERT INTO sqlite_sequence VALUES ('lineage', ?)", arguments: [made])
         return made
     }
 
     /// Has the store be another one: rows were numbered anew, as after it was restored from a copy.
-    static func renewLineage(_ db: Database) throws {
+    static func renewLineage(_ db: Database) throws -> Int64 {
         try db.execute(sql: "DELETE FROM sqlite_sequence WHERE name = 'lineage'")
+        return try makeLineage(db)
     }
 
     /// The greatest number that a row of the outbox has had.

@@ -57,13 +57,20 @@ final class StoredOutbox: OutboxQueue {
     var settledThrough: Int64 { progress.withLock { $0.settled } }
 
     /// The store's own number, which a repaired one has anew.
-    var lineage: String? {
-        let number = try? store.pool.write { db in try StoreFacts.lineage(db) }
-        return number.map { String($0, radix: 16) }
-    }
+    var lineage: String? { change { try StoreFacts.lineage($0) }.map { String($0, radix: 16) } }
 
-    func renewLineage() {
-        try? store.pool.write { db in try StoreFacts.renewLineage(db) }
+    func renewLineage() -> String? { change { try StoreFacts.renewLineage($0) }.map { String($0, radix: 16) } }
+
+    /// Changes the database on the calling thread, in one transaction; nil when that fails, after which it is as it was.
+    private func change<Value>(_ body: (Database) throws -> Value) -> Value? {
+        guard store.watch.failure == nil else { return nil }
+        do {
+            return try store.pool.write(body)
+        } catch {
+            let error = StoreError(error, "write to", store.directory.path)
+            if [.damaged, .syncFailed].contains(error.kind) { store.fail(error) }
+            return nil
+        }
     }
 
     /// The greatest number that a row has had.

@@ -108,8 +108,9 @@ package protocol OutboxQueue: AnyObject, Sendable {
     /// of them; nil while that cannot be told. Default: `0`.
     var lineage: String? { get }
 
-    /// Has ``lineage`` be another one from here on: rows were numbered anew. Default: ignored.
-    func renewLineage()
+    /// Has ``lineage`` be another one from here on, since rows were numbered anew, and gives that; nil when it has
+    /// stayed as it was. Default: nil.
+    func renewLineage() -> String?
 
     /// The greatest number that a row has had. Default: more than any has.
     var newest: Int64 { get }
@@ -122,8 +123,8 @@ extension OutboxQueue {
     /// That of no store.
     package var lineage: String? { "0" }
 
-    /// Ignored.
-    package func renewLineage() {}
+    /// Never.
+    package func renewLineage() -> String? { nil }
 
     /// More than any row has.
     package var newest: Int64 { .max }

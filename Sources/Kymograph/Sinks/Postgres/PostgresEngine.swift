@@ -100,9 +100,9 @@ final class PostgresEngine: DeliveryWork {
     }
 
     private func connected() throws(PostgresFault) -> PostgresLink {
-        if let link { return link }
         writer = writer ?? queue.lineage
-        guard writer != nil else { throw PostgresFault(.unable, "the store cannot say which one it is") }
+        guard writer != nil else { throw PostgresEngine.unknownStore }
+        if let link { return link }
         let made = try target.connect { [inbox] in inbox.isEnding }
         let server: String
         do throws(PostgresFault) {
@@ -117,6 +117,8 @@ final class PostgresEngine: DeliveryWork {
         link = made
         return made
     }
+
+    private static let unknownStore = PostgresFault(.unable, "the store cannot say which one it is")
 
     private func send() throws(PostgresFault) {
         let link = try connected()
@@ -146,12 +148,15 @@ final class PostgresEngine: DeliveryWork {
     }
 
     private func write(_ batch: inout PostgresBatch, _ link: PostgresLink) throws(PostgresFault) {
-        guard let writer else { return }
+        guard let writer else { throw PostgresEngine.unknownStore }
         let known = try batch.copy(link, schema, writer: writer)
         // The store was restored from a copy: what it gives numbers anew is newer than what is there.
         guard known >> PostgresEntry.placeBits <= queue.newest else {
-            queue.renewLineage()
-            self.writer = queue.lineage
+            // Until it is another one, nothing may be stored: what is there would stay.
+            guard let renewed = queue.renewLineage() else {
+                throw PostgresFault(.unable, "the store was restored from a copy, and cannot note that now")
+            }
+            self.writer = renewed
             throw PostgresFault(.collision, "the store was restored from a copy, and is another one from here on")
         }
         try batch.merge(link, schema, writer: writer)
