@@ -86,8 +86,26 @@ struct StoreFacts {
         return try makeLineage(db)
     }
 
-    /// The greatest number that a row of the outbox has had.
-    static func newestRow(_ db: Database) throws -> Int64 { try number("outbox", db) ?? 0 }
+    /// The greatest sequence that `sink` has sent to a database. What has not been noted yet is noted: what there is may
+    /// have been sent before, and what comes has not.
+    static func sentThrough(by sink: String, _ db: Database) throws -> Int64 {
+        if let known: Int64 = try number(sent(by: sink), db) { return known }
+        let newest: Int64 = try number("outbox", db) ?? 0
+        let sequence = OutboxRow.lastSequence(through: newest)
+        try note(sentThrough: sequence, by: sink, db)
+        return sequence
+    }
+
+    /// Notes that `sink` sends what has a sequence up to `sequence`.
+    static func note(sentThrough sequence: Int64, by sink: String, _ db: Database) throws {
+        try db.execute(
+            sql: "UPDATE sqlite_sequence SET seq = max(seq, ?) WHERE name = ?", arguments: [sequence, sent(by: sink)])
+        guard db.changesCount == 0 else { return }
+        try db.execute(sql: "INSERT INTO sqlite_sequence VALUES (?, ?)", arguments: [sent(by: sink), sequence])
+    }
+
+    /// What no table is called.
+    private static func sent(by sink: String) -> String { "sent \(sink)" }
 
     /// Where SQLite keeps the last numbers of tables; a repair keeps others there, which no table may go below.
     private static func number<Value: DatabaseValueConvertible>(_ name: String, _ db: Database) throws -> Value? {

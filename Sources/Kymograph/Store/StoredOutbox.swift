@@ -64,17 +64,25 @@ final class StoredOutbox: OutboxQueue {
     /// Changes the database on the calling thread, in one transaction; nil when that fails, after which it is as it was.
     private func change<Value>(_ body: (Database) throws -> Value) -> Value? {
         guard store.watch.failure == nil else { return nil }
-        do {
-            return try store.pool.write(body)
-        } catch {
-            let error = StoreError(error, "write to", store.directory.path)
-            if [.damaged, .syncFailed].contains(error.kind) { store.fail(error) }
-            return nil
+        for isAgain in [false, true] {
+            do {
+                return try store.pool.write(body)
+            } catch {
+                let error = StoreError(error, "write to", store.directory.path)
+                if [.damaged, .syncFailed].contains(error.kind) { store.fail(error) }
+                guard error.kind == .full, !isAgain else { return nil }
+                // What sinks take makes room: it must not wait for room.
+                store.shrinkLog()
+            }
         }
+        return nil
     }
 
-    /// The greatest number that a row has had.
-    var newest: Int64 { max(store.tail.newest, store.read { try StoreFacts.newestRow($0) } ?? .max) }
+    var sentThrough: Int64? { change { [sink] in try StoreFacts.sentThrough(by: sink, $0) } }
+
+    func note(sentThrough sequence: Int64) -> Bool {
+        change { [sink] in try StoreFacts.note(sentThrough: sequence, by: sink, $0) } != nil
+    }
 
     /// Rows of this sink that are in the database and not settled.
     var waiting: Int {

@@ -62,5 +62,7 @@ struct PostgresCrashTests {
         #expect(found.count == expected.count && expected.count > 2_000, "\(found.count) and \(expected.count) rows")
         let twice = try run.server.query("SELECT identity FROM kymo.observation GROUP BY 1 HAVING count(*) > 1")
         #expect(twice == [])
+        // A process that was killed, or an answer that was lost, is no restore.
+        #expect(try run.server.query("SELECT count(DISTINCT writer) FROM kymo.observation") == ["1"])
     }
 }

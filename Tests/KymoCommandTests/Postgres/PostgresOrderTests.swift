@@ -8,8 +8,9 @@ import Testing
 struct PostgresOrderTests {
     private static let lines = (0..<120).map { Readings.heartRate(second: $0, device: "w-\($0 % 2)") }
 
-    /// Rows that come again after later ones: what is newer stays, and what another store has written does not.
-    @Test func whatIsOlderReplacesNothing() throws {
+    /// Rows that come again after later ones: what is newer stays, and what another store has written does not. To a
+    /// store of an earlier version, which has not noted what was sent, all that it has may have been.
+    @Test(arguments: [false, true]) func whatIsOlderReplacesNothing(_ hasNoted: Bool) throws {
         let run = PostgresRun(server: try PostgresServer())
         // A sink that is away keeps the rows.
         let away = ", {name: away, server: \"http://127.0.0.1:9/fhir\", identity: create}"
@@ -19,19 +20,24 @@ struct PostgresOrderTests {
         let ids = try run.server.query("SELECT id FROM kymo.observation ORDER BY number")
         #expect(ids.count == 4)
         let changes = [
-            "status = 'newer', sequence = sequence + 1000",
+            "status = 'newer', sequence = (SELECT max(sequence) FROM kymo.observation)",
             "status = 'other', sequence = sequence + 1000, writer = 'x'",
             "status = 'older', sequence = sequence - 1",
         ]
         for (id, change) in zip(ids, changes) {
             try run.server.query("UPDATE kymo.observation SET \(change) WHERE id = '\(id)'")
         }
-        try StoredRun(folder: run.folder).change("UPDATE sink SET through = 0 WHERE name = 'pg'")
+        let writer = try run.server.query("SELECT DISTINCT writer FROM kymo.observation WHERE writer <> 'x'")
+        let store = StoredRun(folder: run.folder)
+        try store.change("UPDATE sink SET through = 0 WHERE name = 'pg'")
+        #expect(try store.value("SELECT count(*) FROM sqlite_sequence WHERE name = 'sent pg'") == 1)
+        if !hasNoted { try store.change("DELETE FROM sqlite_sequence WHERE name = 'sent pg'") }
         let again = try Kymo.run(run.arguments(away) + ["--stdin"])
         #expect(again.end == .exit(0) && again.error.contains("pg: delivered 4 entries"), "\(again.error)")
         let states = try run.server.query("SELECT status, revision FROM kymo.observation ORDER BY number")
         #expect(states == ["newer\t1", "final\t2", "final\t2", "final\t1"])
         #expect(try run.server.query("SELECT count(*) FROM kymo.readings") == ["120"])
+        #expect(try run.server.query("SELECT DISTINCT writer FROM kymo.observation") == writer)
     }
 
     /// A store that was restored from a copy numbers its rows anew: what it stores then replaces what is there.

@@ -48,4 +48,36 @@ struct PostgresRestoreTests {
         let done = try process.terminate()
         #expect(done.end == .exit(0) && done.error.contains("pg: delivered 1 entries"), "\(done.error)")
     }
+
+    /// What waits while the database is away reaches the numbers of what was lost, in one run or in several.
+    @Test(arguments: [false, true]) func muchWaitsBefore(_ isKilledBetween: Bool) throws {
+        let run = try restored()
+        try run.server.stop()
+        let store = StoredRun(folder: run.folder)
+        let others = (1...5).map { Readings.heartRate(second: $0, device: "later-\($0)") }
+        var process = try start(run)
+        for (number, line) in ([Readings.heartRate(second: 40)] + others).enumerated() {
+            try run.send([line])
+            try Waiting.until("\(number + 1) rows: \(process.errorText)") {
+                try store.value("SELECT count(*) FROM outbox") == number + 1
+            }
+            guard isKilledBetween else { continue }
+            process.signal(SIGKILL)
+            #expect(try process.wait() == .signal(SIGKILL))
+            process = try start(run)
+        }
+        try run.server.start()
+        try Waiting.until("readings: \(process.errorText)") { try count(run) == "16" }
+        #expect(try process.terminate().end == .exit(0))
+        #expect(try run.server.query("SELECT count(DISTINCT writer) FROM kymo.observation") == ["1"])
+    }
+
+    /// The new version has the very number of the one that was lost.
+    @Test func theSameNumberAgain() throws {
+        let run = try restored(after: [10])
+        let done = try run.run([Readings.heartRate(second: 40)])
+        #expect(done.end == .exit(0) && done.error.contains("pg: delivered 1 entries"), "\(done.error)")
+        let seconds = "SELECT extract(second FROM time)::integer FROM kymo.readings ORDER BY time DESC LIMIT 2"
+        #expect(try run.server.query(seconds) == ["40", "9"])
+    }
 }

@@ -20,6 +20,17 @@ package struct OutboxRow: Sendable {
     }
 }
 
+extension OutboxRow {
+    /// Bits of a sequence for the place in the row.
+    private static let placeBits: Int64 = 20
+
+    /// What orders the entries of all rows: that of entry `place` of row `number`.
+    package static func sequence(of place: Int, in number: Int64) -> Int64 { number << placeBits | Int64(place) }
+
+    /// The greatest sequence of rows up to `number`.
+    package static func lastSequence(through number: Int64) -> Int64 { sequence(of: 0, in: number + 1) - 1 }
+}
+
 /// What a server made of one entry.
 package struct DeliveryReceipt: Hashable, Sendable {
     /// The row that the entry came with.
@@ -112,8 +123,12 @@ package protocol OutboxQueue: AnyObject, Sendable {
     /// stayed as it was. Default: nil.
     func renewLineage() -> String?
 
-    /// The greatest number that a row has had. Default: more than any has.
-    var newest: Int64 { get }
+    /// The greatest sequence (``OutboxRow/sequence(of:in:)``) that ``note(sentThrough:)`` was given, before this run
+    /// too; at first, that of all rows that there have been. Nil while that cannot be told. Default: more than any is.
+    var sentThrough: Int64? { get }
+
+    /// Notes, durably, that entries up to `sequence` may be sent from here on; false when that failed. Default: ignored.
+    func note(sentThrough sequence: Int64) -> Bool
 }
 
 extension OutboxQueue {
@@ -126,6 +141,9 @@ extension OutboxQueue {
     /// Never.
     package func renewLineage() -> String? { nil }
 
-    /// More than any row has.
-    package var newest: Int64 { .max }
+    /// More than any is.
+    package var sentThrough: Int64? { .max }
+
+    /// Ignored.
+    package func note(sentThrough sequence: Int64) -> Bool { true }
 }

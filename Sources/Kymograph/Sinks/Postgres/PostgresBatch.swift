@@ -39,14 +39,17 @@ struct PostgresBatch: ~Copyable {
     /// Bytes of its rows.
     var size: Int { heads.count + values.count }
 
-    /// Brings the rows to the server; the greatest sequence of `writer` that the tables have of what is later than they
-    /// are, or 0.
+    /// The greatest sequence of its entries, or 0.
+    var last: Int64 { entries.map(\.sequence).max() ?? 0 }
+
+    /// Brings the rows to the server; the greatest sequence of `writer` that the tables have of what is as late as they
+    /// are, or later; or 0.
     mutating func copy(_ link: PostgresLink, _ schema: PostgresSchema, writer: String) throws(PostgresFault) -> Int64 {
         for entry in entries { entry.attempts += 1 }
         try link.run("BEGIN")
         try link.copy("COPY pg_temp.kymo_entry FROM STDIN", heads.view)
         if values.count > 0 { try link.copy("COPY pg_temp.kymo_value FROM STDIN", values.view) }
-        let found = try link.run(schema.later(writer: writer, hasResources: hasResources)).first?.first ?? nil
+        let found = try link.run(schema.notEarlier(writer: writer, hasResources: hasResources)).first?.first ?? nil
         return found.flatMap { Int64($0) } ?? 0
     }
 

@@ -9,6 +9,9 @@ final class PostgresEngine: DeliveryWork {
     private let schema: PostgresSchema
     /// What tells the rows of this store from those of others.
     private var writer: String?
+    /// The greatest sequence that the store knows to be sent: what a database has of it beyond that is of a time that
+    /// the store does not know of, since it was restored from a copy.
+    private var sent: Int64?
     private let clock: DeliveryClock
     private let inbox: DeliveryInbox
     private let queue: any OutboxQueue
@@ -46,6 +49,8 @@ final class PostgresEngine: DeliveryWork {
         (self.target, self.clock, self.random, self.inbox) = (target, clock, random, inbox)
         schema = PostgresSchema(name: target.schema)
         self.queue = queue
+        // Before there are more rows.
+        sent = queue.sentThrough
         let delivery = target.delivery
         rows = OutboxConsumer(queue, delivery, clock: clock)
         backoff = Backoff(first: delivery.firstBackoff, longest: delivery.longestBackoff)
@@ -101,7 +106,8 @@ final class PostgresEngine: DeliveryWork {
 
     private func connected() throws(PostgresFault) -> PostgresLink {
         writer = writer ?? queue.lineage
-        guard writer != nil else { throw PostgresEngine.unknownStore }
+        sent = sent ?? queue.sentThrough
+        guard writer != nil, sent != nil else { throw PostgresEngine.unknownStore }
         if let link { return link }
         let made = try target.connect { [inbox] in inbox.isEnding }
         let server: String
@@ -150,8 +156,7 @@ final class PostgresEngine: DeliveryWork {
     private func write(_ batch: inout PostgresBatch, _ link: PostgresLink) throws(PostgresFault) {
         guard let writer else { throw PostgresEngine.unknownStore }
         let known = try batch.copy(link, schema, writer: writer)
-        // The store was restored from a copy: what it gives numbers anew is newer than what is there.
-        guard known >> PostgresEntry.placeBits <= queue.newest else {
+        guard try isOwn(known) else {
             // Until it is another one, nothing may be stored: what is there would stay.
             guard let renewed = queue.renewLineage() else {
                 throw PostgresFault(.unable, "the store was restored from a copy, and cannot note that now")
@@ -159,7 +164,27 @@ final class PostgresEngine: DeliveryWork {
             self.writer = renewed
             throw PostgresFault(.collision, "the store was restored from a copy, and is another one from here on")
         }
+        try noteSent(batch.last)
         try batch.merge(link, schema, writer: writer)
+    }
+
+    /// Whether the store has sent what has the sequence `known`.
+    private func isOwn(_ known: Int64) throws(PostgresFault) -> Bool {
+        if let sent, known <= sent { return true }
+        // An engine that was before this one may have sent more since.
+        guard let noted = queue.sentThrough else { throw PostgresEngine.unknownStore }
+        sent = noted
+        return known <= noted
+    }
+
+    /// Has the store know that what follows is sent: before it is, or a process that is killed would leave what looks
+    /// like a restore. Not before the database was asked what it has, or a restore would look like that.
+    private func noteSent(_ sequence: Int64) throws(PostgresFault) {
+        if let sent, sequence <= sent { return }
+        guard queue.note(sentThrough: sequence) else {
+            throw PostgresFault(.unable, "the store cannot note what is sent")
+        }
+        sent = sequence
     }
 
     /// What is to be sent again of `batch`, in parts, the next one last.

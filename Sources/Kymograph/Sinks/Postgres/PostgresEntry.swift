@@ -60,6 +60,9 @@ final class PostgresEntry {
     /// The row that it came with.
     var row: Int64 { block.row }
 
+    /// What orders it among all entries of its store: one row may have several versions, the last of which counts.
+    var sequence: Int64 { OutboxRow.sequence(of: number, in: row) }
+
     /// Lends the entry.
     func withEntry(_ body: (Entry) -> Void) { block.withEntries { body($0[number]) } }
 
@@ -103,8 +106,7 @@ final class PostgresEntry {
         entries.add(found.start)
         entries.add(found.end)
         entries.add(found.status)
-        // Lines of one row may have several versions, the last of which counts.
-        entries.add(row << PostgresEntry.placeBits | Int64(number))
+        entries.add(sequence)
         json.withByteView { entries.add($0) }
         entries.endRow()
         guard !isObservation || found.addRows(of: place, to: &values) else {
@@ -113,9 +115,6 @@ final class PostgresEntry {
         guard !entries.hasNUL, !values.hasNUL else { throw PostgresEntry.withNUL }
         return isObservation
     }
-
-    /// Bits of a sequence for the place in its row.
-    static let placeBits = 20
 
     private static let withNUL = Unfit(
         detail: "a text has the character U+0000, which PostgreSQL cannot store: mend what sends it")

@@ -162,16 +162,16 @@ struct PostgresSchema {
         CREATE TEMP TABLE IF NOT EXISTS kymo_merged (place integer, number bigint, isold boolean) ON COMMIT DELETE ROWS
         """
 
-    /// Asks for the greatest sequence of `writer` that the tables have of what was copied and is later than that.
-    func later(writer: String, hasResources: Bool) -> String {
+    /// Asks for the greatest sequence of `writer` that the tables have of what was copied, and that is not earlier.
+    func notEarlier(writer: String, hasResources: Bool) -> String {
         func asking(_ table: String, _ more: String) -> String {
             """
             SELECT o.sequence FROM pg_temp.kymo_entry e JOIN $.\(table) o USING (identity, system\(more))
-                WHERE o.writer = '\(writer)' AND o.sequence > e.sequence
+                WHERE o.writer = '\(writer)' AND o.sequence >= e.sequence
             """
         }
         let others = hasResources ? " UNION ALL " + asking("resource", ", resource_type") : ""
-        return sql("SELECT max(sequence) FROM (\(asking("observation", ""))\(others)) AS later")
+        return sql("SELECT max(sequence) FROM (\(asking("observation", ""))\(others)) AS found")
     }
 
     /// Takes what was copied into the tables: what is there gives way to a later row of its store, or to any of
