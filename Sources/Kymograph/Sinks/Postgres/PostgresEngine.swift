@@ -140,6 +140,7 @@ final class PostgresEngine: DeliveryWork {
         do throws(PostgresFault) {
             if !batch.entries.isEmpty { try write(&batch, link) }
         } catch {
+            let error = error.inOwnWords
             traffic.add(code: error.state.isEmpty ? "failed" : error.state, isSuccess: false, batch.size, clock, began)
             parts += rest(of: batch.entries, after: error)
             throw error

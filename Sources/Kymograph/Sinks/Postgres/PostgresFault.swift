@@ -35,18 +35,23 @@ struct PostgresFault: Error, Hashable, Sendable {
     init(ofValue state: String) {
         self.state = state
         kind = .data
-        message = "PostgreSQL refuses it: \(PostgresFault.meaning(of: state)) (SQLSTATE \(state))"
+        message = PostgresFault.refusal(state)
     }
 
     /// What the server has said with SQLSTATE `state`. What it says of data may quote them.
     init(state: String, saying message: String) {
         self.state = state
         kind = PostgresFault.kind(of: state)
-        switch kind {
-        case .data: self.message = "PostgreSQL refuses it: \(PostgresFault.meaning(of: state)) (SQLSTATE \(state))"
-        case .collision, .slow, .unable, .unreachable, .refused, .unfit, .insecure, .stopped:
-            self.message = "\(message) (SQLSTATE \(state))"
-        }
+        self.message = kind == .data ? PostgresFault.refusal(state) : "\(message) (SQLSTATE \(state))"
+    }
+
+    /// The same without the server's words, while it has anything of readings: functions there can raise any SQLSTATE,
+    /// and quote what they were given.
+    var inOwnWords: PostgresFault {
+        guard !state.isEmpty, kind != .data else { return self }
+        var fault = self
+        fault.message = "PostgreSQL: \(PostgresFault.obstacle(state)) (SQLSTATE \(state))"
+        return fault
     }
 
     /// A failure to connect, which libpq tells in words alone; those of the server begin with the SQLSTATE.
@@ -74,12 +79,18 @@ struct PostgresFault: Error, Hashable, Sendable {
         switch state.prefix(2) {
         case "08", "57": return .unreachable
         case "28": return .refused
-        case "22", "23": return .data
+        case "09", "21", "22", "23", "27", "38", "39", "44", "P0": return .data
         case "40": return .collision
         // A limit of the server's, such as of numbers of transactions: only a merge can meet one of a value.
         case "53", "54", "55", "58", "25": return .unable
-        default: return .unfit
+        case "72", "XX": return .unfit
+        // Those of these letters and digits are left to whoever raises them in a function.
+        default: return state.first.map { "56789".contains($0) || ("I"..."Z").contains($0) } == true ? .data : .unfit
         }
+    }
+
+    private static func refusal(_ state: String) -> String {
+        "PostgreSQL refuses it: \(meaning(of: state)) (SQLSTATE \(state))"
     }
 
     private static func meaning(of state: String) -> String {
@@ -88,7 +99,32 @@ struct PostgresFault: Error, Hashable, Sendable {
         case "22003": "a number is out of range"
         case "22P02", "22P03": "a value cannot be read"
         case "54000": "an identifier is longer than an index can hold"
-        default: state.hasPrefix("23") ? "it breaks a constraint" : "a value is not one of its column"
+        default:
+            switch state.prefix(2) {
+            case "22": "a value is not one of its column"
+            case "23": "it breaks a constraint"
+            default: "a rule, a trigger or a function of the database does not take it"
+            }
+        }
+    }
+
+    private static func obstacle(_ state: String) -> String {
+        switch state {
+        case "42501": "the user may not do that"
+        case "55P03": "another transaction has what is needed"
+        case "57014": "a statement took too long"
+        default:
+            switch state.prefix(2) {
+            case "08", "57": "it has ended the connection"
+            case "25": "it takes no changes now"
+            case "28", "3D": "it does not let the user in"
+            case "40": "other transactions were in the way"
+            case "42", "3F": "the tables are not as kymo has made them, or a function is wrong"
+            case "53": "it has no room, no memory or no connection left"
+            case "54": "a limit of the server is reached"
+            case "58": "the system that it runs on has failed it"
+            default: "it cannot do that"
+            }
         }
     }
 
