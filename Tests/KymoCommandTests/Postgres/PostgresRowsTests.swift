@@ -218,4 +218,27 @@ struct PostgresRowsTests {
         #expect(letters.contains("U+0000"), "\(letters)")
         #expect(try run.server.query("SELECT count(*) FROM kymo.reading") == ["5"])
     }
+
+    /// Events that waited for a sink of the same name are no rows: they are dead letters, and hold up nothing.
+    @Test func eventsThatWaited() throws {
+        let run = PostgresRun(server: try PostgresServer())
+        let file = run.folder.write(
+            "events.yaml", "sinks: [{name: pg, kafka: \"kafka://127.0.0.1:9/readings\", format: events}]\n")
+        let process = try Kymo.start([
+            "run", "--config", file, "--data", run.data, "--unix", run.folder.file("k.sock"), "--window", "1m",
+        ])
+        _ = try process.addresses()
+        try run.send(Readings.heartRates(3))
+        let store = StoredRun(folder: run.folder)
+        try Waiting.until("events that wait: \(process.errorText)") {
+            try store.value("SELECT count(*) FROM outbox") ?? 0 > 0
+        }
+        process.signal(SIGKILL)
+        #expect(try process.wait() == .signal(SIGKILL))
+        let done = try run.run([Readings.heartRate(second: 3)])
+        #expect(done.end == .exit(0) && done.error.contains("pg: delivered 1 entries"), "\(done.error)")
+        #expect(done.error.contains("(malformedBundle "), "\(done.error)")
+        #expect(try run.server.query("SELECT count(*) FROM kymo.readings") == ["4"])
+        #expect(try run.server.query("SELECT count(*) FROM kymo.resource") == ["0"])
+    }
 }

@@ -8,10 +8,12 @@ final class PostgresBlock {
     private let bytes: [UInt8]
     private var index = EntryIndex()
 
-    /// The resources of `row`; nil when it has none that can be read.
+    /// The resources of `row`; nil when it has none that can be read, as what waited for a sink of events.
     init?(_ row: OutboxRow) {
         (self.row, bytes) = (row.number, row.body)
         guard bytes.withByteView({ index.read($0) != nil }) else { return nil }
+        let hasEvents = withEntries { block in (0..<block.count).contains { block[$0].kind == .event } }
+        if hasEvents { return nil }
     }
 
     /// Lends the entries.
