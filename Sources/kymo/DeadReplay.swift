@@ -22,8 +22,8 @@ struct DeadReplay: ParsableCommand {
             A letter comes back as what its own source brought, or not at all: where none of the instance, or of the \
             configuration, has the name that the letter's source had, it is left. Another one may have its address. \
             What came by standard input is mapped by the configuration that is given. Where what it holds depends on \
-            the defaultDevice, defaultPatient or timezone of its source, it comes only while they are what they were when \
-            it came: otherwise the reading would be another's, or of another time.
+            the defaultDevice, defaultPatient or timezone of its source, it comes only while they are what they were \
+            when it came: otherwise the reading would be another's, or of another time.
 
             Letters that hold only a part of what came, such as a line that was too long or a frame with a wrong \
             checksum, could give a reading that nobody took: they are named and left as they are, unless --parts is \
@@ -94,7 +94,8 @@ struct DeadReplay: ParsableCommand {
         try replay.report()
     }
 
-    /// Leaves letters of sources that the configuration does not have, where it has others: nothing says whose they are.
+    /// Leaves letters of sources that the configuration does not have, where it has others: nothing says whose they
+    /// are.
     private func refuseStrays(_ replay: inout LetterBatch, _ settings: PipelineSettings) {
         replay.refuse(
             replay.payloads.filter { settings.isStray($0.source) }

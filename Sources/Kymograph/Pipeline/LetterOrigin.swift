@@ -18,8 +18,8 @@ extension PipelineSettings {
         return listeningSources.count { $0.isNamed(name) } != 1
     }
 
-    /// `letter` with the bytes that come where it is sent to its source: streams get it as a line. A letter that no line
-    /// says is not sent there, and stays as it is.
+    /// `letter` with the bytes that come where it is sent to its source: streams get it as a line. A letter that no
+    /// line says is not sent there, and stays as it is.
     func sent(_ letter: StoredLetter) -> StoredLetter {
         var sent = letter
         switch (origin(of: letter)?.configuration.address as? any RoutedSource)?.route {

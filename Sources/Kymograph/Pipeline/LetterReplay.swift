@@ -68,7 +68,8 @@ package enum LetterReplay {
     }
 
     /// What letters have in common that are mapped together: their source, the mapping that their requests had chosen,
-    /// the clock by which they came where the source names none now and, of a source with a list of peers, which of them brought them, for whom, and by which device's certificate.
+    /// the clock by which they came where the source names none now and, of a source with a list of peers, which of
+    /// them brought them, for whom, and by which device's certificate.
     private struct Sender: Hashable {
         var source: IdentifierText
         var mapping: IdentifierText?

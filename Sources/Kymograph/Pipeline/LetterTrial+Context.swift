@@ -87,8 +87,8 @@ extension LetterTrial {
                 + "when it came: have its sender send it again, or discard it"
         }
         return "what it holds depends on \(names) of its source, which is not what it was when it came: name a "
-            + "configuration in which it is, by 'kymo dead show \(letter.number)', and replay then, without an instance "
-            + "that has another"
+            + "configuration in which it is, by 'kymo dead show \(letter.number)', and replay then, without an "
+            + "instance that has another"
     }
 
     /// What the payload gives by `context`: of what, when and how much.

@@ -50,8 +50,8 @@ extension LetterTrial {
             if let source = kept.source { return settings.isStray(source) ? StoredLetter.strayText(source) : nil }
             guard asksForSources else { return nil }
             return "it is not known of which source it is, since the store has more than it can tell apart, and the "
-                + "configuration asks for that: replay it by one without pauses, peers, types and until of sources, and "
-                + "without rules of sources"
+                + "configuration asks for that: replay it by one without pauses, peers, types and until of sources, "
+                + "and without rules of sources"
         }
     }
 

@@ -17,8 +17,8 @@ package struct LetterTrial {
     let followsClocks: Bool
     var pausedTypes: Set<String> { Set(pauses.filter { $0.kind == .type }.map(\.name)) }
 
-    /// A trial with the mappings of `set`, which are those that `settings` names, of letters of a store with `types` and
-    /// `sources`, while `pauses` are in force. By default it is of letters that are sent to sources as these are.
+    /// A trial with the mappings of `set`, which are those that `settings` names, of letters of a store with `types`
+    /// and `sources`, while `pauses` are in force. By default it is of letters that are sent to sources as these are.
     init(
         _ settings: PipelineSettings, _ set: MappingSet, types: [MeasurementType],
         sources: [(name: String, number: Int)], pauses: [Pause], followsClocks: Bool = false

@@ -86,8 +86,8 @@ struct StoreFacts {
         return try makeLineage(db)
     }
 
-    /// The greatest sequence that `sink` has sent to a database. What has not been noted yet is noted: what there is may
-    /// have been sent before, and what comes has not.
+    /// The greatest sequence that `sink` has sent to a database. What has not been noted yet is noted: what there is
+    /// may have been sent before, and what comes has not.
     static func sentThrough(by sink: String, _ db: Database) throws -> Int64 {
         if let known: Int64 = try number(sent(by: sink), db) { return known }
         let newest: Int64 = try number("outbox", db) ?? 0

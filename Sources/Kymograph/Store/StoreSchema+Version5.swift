@@ -114,7 +114,8 @@ extension StoreSchema {
     }
 
     /// What sources said of payloads that became dead letters (``LetterContext``). It is made besides the steps, too:
-    /// programs that do not know it replay letters as they always did. Of the letters that they write, nothing is known.
+    /// programs that do not know it replay letters as they always did. Of the letters that they write, nothing is
+    /// known.
     private static func keepContexts(_ db: Database) throws {
         try db.execute(
             sql: """

@@ -61,7 +61,8 @@ final class StoredOutbox: OutboxQueue {
 
     func renewLineage() -> String? { change { try StoreFacts.renewLineage($0) }.map { String($0, radix: 16) } }
 
-    /// Changes the database on the calling thread, in one transaction; nil when that fails, after which it is as it was.
+    /// Changes the database on the calling thread, in one transaction; nil when that fails, after which it is as it
+    /// was.
     private func change<Value>(_ body: (Database) throws -> Value) -> Value? {
         guard store.watch.failure == nil else { return nil }
         for isAgain in [false, true] {

@@ -102,8 +102,8 @@ package struct ReadingLane: ~Copyable {
     /// Shows the readings of all payloads so far, some of which wait to be routed together.
     package mutating func showTapped() { output.showTapped() }
 
-    /// Takes the payloads that follow as parts of one document, up to ``endParts()``: what one of them retracts, a later
-    /// one can bring back.
+    /// Takes the payloads that follow as parts of one document, up to ``endParts()``: what one of them retracts, a
+    /// later one can bring back.
     package mutating func beginParts() { output.beginParts() }
 
     /// Ends the document.

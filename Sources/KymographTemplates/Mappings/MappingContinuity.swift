@@ -174,8 +174,8 @@ struct MappingContinuity {
         for change in changes { report(change, index) }
     }
 
-    /// Finds types that kept all readings of one time, and are to keep one: windows that have several would stay as they
-    /// are, and a correction would take the place of one of them.
+    /// Finds types that kept all readings of one time, and are to keep one: windows that have several would stay as
+    /// they are, and a correction would take the place of one of them.
     private mutating func checkSameInstant(_ index: Int) {
         let type = loaded.types[index]
         guard let number = formerWindows(of: index), former.histories[number].meaning.keepsSeveral == true,

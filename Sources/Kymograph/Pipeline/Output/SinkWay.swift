@@ -158,8 +158,8 @@ final class SinkWay: Sendable {
             if waited == SinkWay.quiet {
                 control.note(
                     .info(
-                        "\(name): waits for answers to what it was sent, which its server may still store, for as long as "
-                            + "its timeout"))
+                        "\(name): waits for answers to what it was sent, which its server may still store, for as "
+                            + "long as its timeout"))
             }
             Wait.milliseconds(5)
             waited += 5

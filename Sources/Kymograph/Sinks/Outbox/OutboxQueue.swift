@@ -127,7 +127,8 @@ package protocol OutboxQueue: AnyObject, Sendable {
     /// too; at first, that of all rows that there have been. Nil while that cannot be told. Default: more than any is.
     var sentThrough: Int64? { get }
 
-    /// Notes, durably, that entries up to `sequence` may be sent from here on; false when that failed. Default: ignored.
+    /// Notes, durably, that entries up to `sequence` may be sent from here on; false when that failed. Default:
+    /// ignored.
     func note(sentThrough sequence: Int64) -> Bool
 }
 

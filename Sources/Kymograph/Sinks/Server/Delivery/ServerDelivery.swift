@@ -130,7 +130,8 @@ package final class ServerDelivery: Sendable {
     }
 
     /// Sends nothing more, and ends when what was sent is answered, or its time is over. Others that go on where this
-    /// ends would otherwise be overtaken by it: a server goes on with what it has, whether or not the connection stands.
+    /// ends would otherwise be overtaken by it: a server goes on with what it has, whether or not the connection
+    /// stands.
     package func cease() {
         shared.withLock { if [.running, .finishing].contains($0.phase) { $0.phase = .ceasing } }
         inbox.wake()

@@ -37,8 +37,8 @@ struct EntryAnswer {
     /// Whether the server has stored it.
     var isStored: Bool { (200..<300).contains(status) }
 
-    /// Whether the server may have stored it all the same, as ``Exchange/Outcome/mayHaveStored`` has it, and 500: a batch
-    /// is no whole, so that what failed may have been stored before.
+    /// Whether the server may have stored it all the same, as ``Exchange/Outcome/mayHaveStored`` has it, and 500: a
+    /// batch is no whole, so that what failed may have been stored before.
     var mayHaveStored: Bool { status == 408 || status >= 500 && ![501, 503].contains(status) }
 
     /// Status and words.
