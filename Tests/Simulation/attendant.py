@@ -154,8 +154,9 @@ class Attendant:
         gone = self.random.choice(self.senders)
         sources = self.settings["sources"]
         self.settings["sources"] = [one for one in sources if one != gone.source]
-        yield from self.reload()
+        gone.is_gone = yield from self.reload()
         yield from self.wait(0, 20 * SECOND)
+        gone.is_gone = False
         self.settings["sources"] = sources
         yield from self.reload()
 

@@ -35,7 +35,7 @@ class Line:
         self.payload, self.reason, self.kind, self.gate = payload, reason, kind, gate
         self.retracts = retracts
         self.is_sent = self.is_acknowledged = False
-        self.count, self.version, self.sides, self.held = 0, 0, set(), None
+        self.count, self.version, self.sides, self.held, self.is_late = 0, 0, set(), None, False
         #: Reasons for which the source may have put it aside.
         self.put_aside = set()
         #: It is acknowledged, and was all the same not to be read: it must have been put aside.
@@ -132,6 +132,13 @@ class Model:
                 wrong.append(f"{place}: {key} has {foreign}, which were not sent, or do not pass, or were taken back")
         return wrong
 
+    def strangers(self, place, observations):
+        """Readings in `observations` that nobody has sent, or that never pass: of a sink that lacks what came while it was
+        not there."""
+        sent = {(*line.place, line.value) for line in self.lines if line.may_pass}
+        return [f"{place}: {one} was not sent" for observation in observations
+                for one in sorted(set(places_of(observation)) - sent)]
+
     def letter_differences(self, letters, observations=()):
         """What is wrong with the dead letters, as objects of `kymo dead list`: each is of a line that may be one for its
         reason, and what was acknowledged is a letter or in one of `observations`."""
@@ -153,7 +160,7 @@ class Model:
                 rejected.add(payload)
                 if reason not in known[payload]:
                     wrong.append(f"letters: {payload!r} is rejected as {reason}, and not as {known[payload]}")
-        shown = {(kind, device, second) for one in observations for kind, device, second in places_of(one)}
+        shown = {one[:3] for observation in observations for one in places_of(observation)}
         return wrong + self.missing_letters(rejected, taken_back, shown)
 
     def replayed(self, payloads):
@@ -233,8 +240,9 @@ def readings_of(observation):
 
 
 def places_of(observation):
+    """Its readings: type, device, second, value."""
     _, device, kind, *_ = name_of(observation).split(".")
-    return [(kind, device, second) for second in readings_of(observation)]
+    return [(kind, device, second, value) for second, value in readings_of(observation).items()]
 
 
 def observations_in(bundle):

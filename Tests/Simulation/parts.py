@@ -31,6 +31,7 @@ class Parts:
         self.gates["rules"].is_open = self.has("reloads")
         # A name that is nothing else in any file.
         self.prefix = "bed-in-clear-" if self.has("encryption") else "d"
+        self.pace = self.random.choice((1, 30, 100)) if self.names & {"reloads", "pauses"} else 1
         #: Places of readings with an id, which can be taken back by it.
         self.named = []
 

@@ -12,6 +12,7 @@ import os
 import random
 import resource
 import shutil
+import signal
 import subprocess
 import sys
 import time
@@ -32,8 +33,9 @@ SECOND = world.SECOND
 #: What a test puts in to see that it is found, and the parts that it is about; None for what the seed says.
 DEFECTS = {
     "losing-server": None, "lying-disk": None, "early-acknowledgement": None,
-    "early-tcp": ("tcp",), "early-http": ("http",), "closed-is-taken": ("tcp", "reloads"),
+    "early-tcp": ("tcp",), "early-http": ("http",),
     "unsent-retractions": ("retractions",), "deaf-pauses": ("pauses",), "deaf-reloads": ("reloads", "rules", "mappings"),
+    "deaf-sources": ("tcp", "reloads"),
     "unruled": ("rules",), "unmapped": ("mappings",), "in-clear": ("encryption",), "right-key": ("encryption",),
 }
 #: Exit statuses of a life in which the disk had errors.
@@ -110,11 +112,11 @@ class Simulation:
         self.clients.append(world.Datagrams(f"{folder}/d", self.model, self.random))
         self.clients += self.parts.clients(self.model, self.random, options.defect)
         for client in self.clients:
-            client.defect = options.defect
+            client.defect, client.pace = options.defect, self.parts.pace
         for number in range(self.plan.lines):
             self.random.choice(self.clients).waiting.append(self.plan.line(number, START))
         self.attendant = attendant.Attendant(
-            self.parts, self.folder, self.clients, self.model, deaf=(options.defect or "").removeprefix("deaf-"))
+            self.parts, self.folder, self.clients, self.model, deaf=(options.defect or "").removeprefix("deaf-").replace("sources", "reloads"))
         self.around = self.clients + ([self.attendant] if self.attendant.is_needed else [])
         self.director = world.Director(self.around, self.random)
         self.keys = keys.Keys(self, options.defect) if self.parts.has("encryption") else None
@@ -154,6 +156,9 @@ class Simulation:
             ["run", "--config", str(config)], self.director, self.around, crash=crash, cuts_power=cuts_power)
         allowed = [0] + ([process.ENDED_BY_CRASH] if crash else []) + (
             list(DISK_STATUSES) if self.director.has_broken else [])
+        if life.status == -signal.SIGTERM:
+            # It had not begun to listen to signals yet.
+            return self.live(number)
         if life.status not in allowed or "this is a bug" in life.errors:
             return [f"life {number} ended with status {life.status} ({life.how}): {life.errors[-2_000:]}"]
         return []
@@ -198,7 +203,7 @@ class Simulation:
         """Files that hold in clear what must not be."""
         if not self.keys:
             return []
-        places = [self.folder / name for name in ("data", "out", "errors")]
+        places = [self.folder / name for name in ("data", "out", "other", "errors")]
         found = [path for place in places for path in ([place] if place.is_file() else place.rglob("*"))
                  if path.is_file() and self.parts.prefix.encode() in path.read_bytes()]
         return [f"{path} names devices in clear" for path in found]
@@ -208,8 +213,9 @@ class Simulation:
         if self.plan.has_server:
             observations["server"] = self.server.observations
         if self.plan.has_files:
-            observations["files"] = latest_in(self.files())
+            observations["files"] = latest_in(self.files("out"))
         wrong = [one for place, found in observations.items() for one in self.model.differences(place, found)]
+        wrong += self.model.strangers("the other sink", latest_in(self.files("other")).values())
         ledger = self.command("ledger", "--verify", "--format", "json")
         if ledger.returncode:
             wrong.append(f"ledger --verify: {ledger.stdout.decode()}{ledger.stderr.decode()}")
@@ -217,11 +223,11 @@ class Simulation:
         wrong += self.model.ledger_differences(json.loads(ledger.stdout))
         return wrong
 
-    def files(self):
-        """What the output files hold, in the order of their names."""
+    def files(self, folder):
+        """What the output files in a folder hold, in the order of their names."""
         if not self.keys:
-            return [path.read_text() for path in sorted((self.folder / "out").glob("*json"))]
-        names = sorted((self.folder / "out").glob("*.sealed"))
+            return [path.read_text() for path in sorted((self.folder / folder).glob("*json"))]
+        names = sorted((self.folder / folder).glob("*.sealed"))
         found = self.command("decrypt", *map(str, names)) if names else None
         if found and found.returncode:
             raise ValueError(f"decrypt: {found.stderr.decode()}")

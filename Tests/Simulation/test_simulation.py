@@ -77,6 +77,14 @@ class ModelTests(unittest.TestCase):
         self.assertEqual(len(self.differences(70)), 1)
         self.assertEqual(len(self.model.letter_differences([])), 1)
 
+    def test_a_sink_that_lacks_some_has_no_others(self):
+        name = {"identifier": [{"value": ".d1.heartRate.20300317174700Z.20300317174759Z"}]}
+        observation = name | {"effectiveDateTime": "2030-03-17T17:47:00Z", "valueQuantity": {"value": 70}}
+        self.assertEqual(self.model.strangers("there", []), [])
+        self.assertEqual(self.model.strangers("there", [observation]), [])
+        observation["valueQuantity"] = {"value": 71}
+        self.assertEqual(len(self.model.strangers("there", [observation])), 1)
+
     def gated(self, is_open):
         """A line that has come while its gate was so, and was acknowledged."""
         gate = Gate("rejectedByRule")

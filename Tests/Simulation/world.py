@@ -19,11 +19,15 @@ class Client:
 
     kind = "unix"
     defect = None
+    #: How many times as long as usual it waits, so that readings flow while settings change.
+    pace = 1
 
     def __init__(self, path, model, random, credulous=False):
         self.path, self.model, self.random, self.credulous = path, model, random, credulous
         #: Shut while the source is paused, as far as is known.
         self.gate = Gate("sourcePaused")
+        #: Whether settings lack its source, as far as is known.
+        self.is_gone = False
         self.waiting = []
         self.under_way = []
         self.buffer = b""
@@ -41,7 +45,7 @@ class Client:
 
     def begin_life(self, quota):
         """`quota` lines may be sent for the first time before it is done for this life."""
-        self.quota, self.is_connected = quota, False
+        self.quota, self.is_connected, self.is_gone = quota, False, False
 
     @property
     def is_done(self):
@@ -54,12 +58,12 @@ class Client:
             self.settle(len(self.under_way))
         elif event == "connected":
             self.is_connected, self.must_leave, self.buffer, self.heard = True, False, b"", 0
+            if self.is_gone:
+                self.model.wrong.append(f"{self.name} is gone, and takes a client")
             # What was under way is sent again, before anything else.
             lines, self.under_way = self.under_way, []
             return self.greet(lines)
         elif event in ("failed", "closed", "left"):
-            if event == "closed" and self.defect == "closed-is-taken":
-                self.settle(len(self.under_way))
             self.is_connected = False
         if not self.is_connected:
             return self.connect(event)
@@ -70,7 +74,7 @@ class Client:
         if event != "sent" and self.random.random() < 0.05:
             return "close",
         if event == "sent" or self.random.random() < 0.4:
-            return "wait", int(self.random.expovariate(1 / 30) * MILLISECOND)
+            return "wait", int(self.random.expovariate(1 / 30) * MILLISECOND * self.pace)
         count = min(self.quota, self.random.choice((1, 1, 3, 10, 30)))
         lines, self.waiting = self.waiting[:count], self.waiting[count:]
         self.quota -= len(lines)
@@ -94,6 +98,7 @@ class Client:
         for line in lines + again:
             self.model.sent(line)
             line.held = self.gate.version if self.gate.is_open is False else None
+            line.is_late = self.is_gone
         self.under_way += lines + again
         return b"".join(self.written(line) + b"\n" for line in lines + again)
 
@@ -112,6 +117,8 @@ class Client:
     def settle(self, count):
         """Notes that the first `count` lines that are under way are durable."""
         for sent in self.under_way[:count]:
+            if sent.is_late and self.is_gone:
+                self.model.wrong.append(f"{self.name} is gone, and has taken {sent.payload!r}")
             # An end of the process puts aside what comes by connections that it has not read yet.
             if sent.held is not None and sent.held == self.gate.version:
                 sent.put_aside.add(self.gate.reason)
@@ -173,6 +180,7 @@ class Datagrams:
     """Sends datagrams, of which nothing is ever heard."""
 
     kind = "unixgram"
+    pace = 1
 
     def __init__(self, path, model, random):
         self.path, self.model, self.random = path, model, random
@@ -203,7 +211,7 @@ class Datagrams:
         if event in ("begun", "failed", "closed") or self.random.random() < 0.1:
             return ("wait", 100 * MILLISECOND) if event == "failed" else ("connect", DATAGRAM, self.path.encode())
         if event != "waited":
-            return "wait", int(self.random.expovariate(1 / 40) * MILLISECOND)
+            return "wait", int(self.random.expovariate(1 / 40) * MILLISECOND * self.pace)
         if self.is_done:
             return "wait", SECOND
         count = min(self.quota, self.random.choice((1, 1, 4)))
