@@ -1,4 +1,3 @@
-import FoundationEssentials
 import Glibc
 import KymographCore
 import KymographTemplates
@@ -153,18 +152,24 @@ package enum LetterReplay {
             return file
         }
         let path = "\(directory)/replay-\(getpid())"
-        guard
-            FileManager.default.createFile(
-                atPath: path, contents: Data(content), attributes: [.posixPermissions: 0o600])
-        else {
-            throw PipelineError(message: "cannot write \(path)", exitCode: ExitStatus.cannotCreate)
-        }
-        let file = FileSystem.open(path, O_RDONLY)
+        // One that a crash has left.
         FileSystem.remove(path)
-        guard file >= 0 else {
-            throw PipelineError(message: "cannot read \(path)", exitCode: ExitStatus.cannotCreate)
+        let file = FileSystem.open(path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW, mode: 0o600)
+        guard file >= 0 else { throw unwritten(path, -file) }
+        FileSystem.remove(path)
+        // Foundation writes the beginning again where the disk takes only a part.
+        let count = content.withByteView { FileSystem.writeAll(file, $0) }
+        guard count == content.count, lseek(file, 0, SEEK_SET) == 0 else {
+            let code = count < 0 ? Int32(-count) : errno
+            close(file)
+            throw unwritten(path, code)
         }
         return file
+    }
+
+    private static func unwritten(_ path: String, _ code: Int32) -> PipelineError {
+        PipelineError(
+            message: "cannot write \(path): \(ErrorText.of(code)); make room", exitCode: ExitStatus.cannotCreate)
     }
 }
 

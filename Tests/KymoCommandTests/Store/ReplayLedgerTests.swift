@@ -252,4 +252,38 @@ import Testing
         #expect(last.end == .exit(0), "\(last.error)")
         try misfit.check(missing: 0, replayed: 1, readings: 2, reason: "tooManyDevices")
     }
+
+    /// Takes only a part of each write to a file of letters, as a disk does that is nearly full.
+    private static let partialWrites = """
+        #define _GNU_SOURCE
+        #include <dlfcn.h>
+        #include <stdio.h>
+        #include <string.h>
+        #include <unistd.h>
+        ssize_t write(int fd, const void *bytes, size_t count) {
+            char link[64], name[4096];
+            snprintf(link, sizeof link, "/proc/self/fd/%d", fd);
+            ssize_t size = readlink(link, name, sizeof name - 1);
+            name[size < 0 ? 0 : size] = 0;
+            // The second is what Foundation calls a file at first.
+            if ((strstr(name, "/replay-") || strstr(name, "/.dat.nosync")) && count > 1) {
+                dprintf(2, "test: a part is written\\n");
+                count /= 2;
+            }
+            return ((ssize_t (*)(int, const void *, size_t))dlsym(RTLD_NEXT, "write"))(fd, bytes, count);
+        }
+        """
+
+    @Test(.enabled(if: PreloadedLibrary.hasCompiler, "needs a C compiler called cc"))
+    func lettersComeWholeWhereTheDiskTakesParts() throws {
+        let misfit = Misfit()
+        try misfit.fill(Misfit.lines(5))
+        misfit.mend()
+        let library = try PreloadedLibrary(Self.partialWrites)
+        defer { withExtendedLifetime(library) {} }
+        let replay = try Kymo.run(
+            ["dead", "replay", "--all"] + misfit.arguments, environment: library.environment())
+        #expect(replay.error.contains("a part is written"), "\(replay.error)")
+        #expect(replay.end == .exit(0) && replay.balance?.accepted == 5, "\(replay.error)")
+    }
 }
