@@ -43,7 +43,7 @@ class Keys:
     def try_another(self):
         folder = self.simulation.folder
         before = self.contents()
-        settings = json.loads((folder / "kymo.json").read_text())
+        settings = dict(self.simulation.settings)
         own = self.number
         if self.defect != "right-key":
             self.number = 1_000
