@@ -43,6 +43,8 @@ static struct file *opened[MOST_DESCRIPTORS];
 static struct naming *namings;
 static int naming_count, naming_capacity;
 static int lies;
+/* One write in so many takes only a part. */
+static int64_t whole_writes = 500;
 int disk_error;
 
 static void *grown(void *items, int *capacity, int count, size_t size) {
@@ -254,7 +256,7 @@ static ssize_t write_at(int descriptor, struct file *file, const void *bytes, si
         errno = error;
         return -1;
     }
-    if (count > 1 && one_in(500)) count = 1 + (size_t)draw_below((int64_t)count - 1);
+    if (count > 1 && one_in(whole_writes)) count = 1 + (size_t)draw_below((int64_t)count - 1);
     struct change *change = begin_change(file, offset, (int64_t)count);
     long size = moves ? raw(SYS_write, descriptor, (long)bytes, (long)count, 0, 0, 0)
                       : raw(SYS_pwrite64, descriptor, (long)bytes, (long)count, offset, 0, 0);
@@ -388,6 +390,8 @@ int rename(const char *path, const char *target) { return renameat2(AT_FDCWD, pa
 void begin_disk(void) {
     const char *path = getenv("KYMO_SIMULATION_ROOT");
     lies = getenv("KYMO_SIMULATION_LYING_DISK") != NULL;
+    const char *writes = getenv("KYMO_SIMULATION_WHOLE_WRITES");
+    if (writes) whole_writes = atoi(writes);
     if (path) snprintf(root, sizeof root, "%s", path);
     root_length = strlen(root);
 }

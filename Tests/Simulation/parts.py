@@ -9,7 +9,7 @@ from pathlib import Path
 import world
 from model import Gate, Line
 
-PARTS = ("tcp", "http", "retractions", "mappings", "rules", "pauses", "reloads", "sinks", "encryption")
+PARTS = ("tcp", "http", "retractions", "mappings", "rules", "pauses", "reloads", "sinks", "encryption", "writes")
 PORTS = {"tcp": 5001, "http": 5002}
 #: The type that pauses are of, and that of the second mapping.
 PAUSED_TYPE, WRIST_TYPE = "oxygenSaturation", "wristRate"

@@ -37,7 +37,7 @@ class Life:
 
 
 def run(arguments, world, folder, *, library, seed, clock, crash=None, cuts_power=False, lies=False, trace=None,
-        clients=0, port=0):
+        clients=0, port=0, whole_writes=None):
     """Runs a program with what is in `world`, by name, around it."""
     from_process, to_parent = os.pipe()
     from_parent, to_process = os.pipe()
@@ -52,6 +52,8 @@ def run(arguments, world, folder, *, library, seed, clock, crash=None, cuts_powe
         environment |= {"KYMO_SIMULATION_CRASH": str(crash), "KYMO_SIMULATION_POWER": str(int(cuts_power))}
     if lies:
         environment["KYMO_SIMULATION_LYING_DISK"] = "1"
+    if whole_writes:
+        environment["KYMO_SIMULATION_WHOLE_WRITES"] = str(whole_writes)
     passed = [to_parent, from_parent]
     if trace:
         passed.append(os.open(trace, os.O_WRONLY | os.O_CREAT | os.O_TRUNC))

@@ -172,7 +172,8 @@ class Simulation:
              "server": self.server}, self.folder,
             library=self.library, seed=self.random.getrandbits(60), clock=self.clock, crash=crash,
             cuts_power=cuts_power, lies=self.options.defect == "lying-disk", trace=trace,
-            clients=len(around), port=PORT if self.plan.has_server else 0)
+            clients=len(around), port=PORT if self.plan.has_server else 0,
+            whole_writes=12 if self.parts.has("writes") else None)
         self.lives.append(life)
         self.clock = life.clock + self.random.randrange(1, 20 * SECOND)
         return life
