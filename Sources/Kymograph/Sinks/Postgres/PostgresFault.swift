@@ -110,7 +110,7 @@ struct PostgresFault: Error, Hashable, Sendable {
 
     private static func obstacle(_ state: String) -> String {
         switch state {
-        case "42501": "the user may not do that"
+        case "42501": "the user may not do that; kymo check --connect says what to grant"
         case "55P03": "another transaction has what is needed"
         case "57014": "a statement took too long"
         default:
