@@ -89,7 +89,7 @@ package struct LetterTrial {
 
     /// Where it came from, if it is there; else what its bytes come by.
     func source(of letter: StoredLetter) -> PipelineSettings.Source {
-        let known = settings.listeningSources.first { $0.name == letter.source }
+        let known = settings.listeningSources.first { $0.isNamed(letter.source) }
         return known ?? PipelineSettings.Source(.standardInput(descriptor: -1))
     }
 
@@ -97,7 +97,7 @@ package struct LetterTrial {
     func trial(
         _ letter: StoredLetter, _ bytes: [UInt8], by context: SourceContext? = nil
     ) -> PayloadPreview.Collector {
-        let known = settings.listeningSources.first { $0.name == letter.source }
+        let known = settings.listeningSources.first { $0.isNamed(letter.source) }
         let source = source(of: letter)
         let input = settings.laneInput(source, set: set)
         let bounds = PayloadBounds(admission(of: letter, by: source), mapping: letter.mappingName)
