@@ -61,17 +61,17 @@ import Testing
     /// A server goes on with what it has after the connection is gone: a former version would replace the latest.
     @Test func whatIsUnderWayIsAwaited() async throws {
         let server = try TestServer("fhir_store.py", ["--hold"])
-        configure(server.url("/fhir"), timeout: 60)
+        configure(server.url("/fhir"), timeout: 600)
         let (run, address) = try start()
         try send(Readings.heartRates(20), address, total: 20, wait: "0s")
         try await wait("the first bundle") { try await get(server, "/_held") == .bool(true) }
-        configure(server.url("/fhir"), timeout: 61)
+        configure(server.url("/fhir"), timeout: 601)
         run.signal(SIGHUP)
         try run.waitForError("ward: waits for answers to what it was sent")
         try send([Readings.heartRate(second: 30)], address, total: 21, wait: "0s")
         #expect(try await observation(server) == nil)
         _ = try await get(server, "/_release")
-        try run.waitForError("sinks[0].timeout 1m → 1m1s")
+        try run.waitForError("sinks[0].timeout 10m → 10m1s")
         try await wait("the later version") { try await observation(server) == "amended" }
         let writes = (try await get(server, "/_writes").elements ?? []).compactMap(\.text)
         #expect(writes.count { $0.hasPrefix("PUT Observation/") } == 2, "\(writes)")
@@ -83,7 +83,7 @@ import Testing
 
     /// A server that is away, and stays so, has not recovered by other settings, nor when the sink goes and comes back.
     @Test func aServerThatIsAwayHasNotRecovered() async throws {
-        configure("http://127.0.0.1:9/fhir", timeout: 60)
+        configure("http://127.0.0.1:9/fhir", timeout: 600)
         let (run, _) = try start()
         try run.waitForError("http://127.0.0.1:9/fhir cannot be reached")
         /// A reload by which the server is asked again, and fails again.
@@ -95,9 +95,9 @@ import Testing
             let before = try retries()
             try Waiting.until("further attempts") { try retries() > before + 1 }
         }
-        try reload(61, "sinks[0].timeout 1m → 1m1s")
+        try reload(601, "sinks[0].timeout 10m → 10m1s")
         try reload(nil, "/fhir → unset")
-        try reload(62, "sinks[0] unset → server")
+        try reload(602, "sinks[0] unset → server")
         let done = try run.terminate()
         #expect(done.end == .exit(0) && !done.error.contains("recovered"), "\(done.error)")
     }
@@ -111,7 +111,7 @@ import Testing
     /// Also when the sink goes, and comes back.
     @Test func countsAreOfTheRun() async throws {
         let server = try TestServer("fhir_store.py")
-        configure(server.url("/fhir"), timeout: 60)
+        configure(server.url("/fhir"), timeout: 600)
         let (run, address) = try start()
         func deliver(_ device: Int) throws {
             try send(Readings.heartRates(20, device: "w-\(device)"), address, total: device * 20, wait: "20s")
@@ -120,14 +120,14 @@ import Testing
             #expect(metrics.contains("{sink=\"ward\",result=\"delivered\"} \(device * 3)\n"), "\(metrics)")
         }
         try deliver(1)
-        configure(server.url("/fhir"), timeout: 61)
+        configure(server.url("/fhir"), timeout: 601)
         run.signal(SIGHUP)
-        try run.waitForError("sinks[0].timeout 1m → 1m1s")
+        try run.waitForError("sinks[0].timeout 10m → 10m1s")
         try deliver(2)
         configure(server.url("/fhir"), timeout: nil)
         run.signal(SIGHUP)
         try run.waitForError("/fhir → unset")
-        configure(server.url("/fhir"), timeout: 61)
+        configure(server.url("/fhir"), timeout: 601)
         run.signal(SIGHUP)
         try run.waitForError("sinks[0] unset → server")
         try deliver(3)
