@@ -49,7 +49,7 @@ import Testing
         let query = try Kymo.run(
             ["query", "--data", folder.file("data"), "--device", "w9", "--readings", "--mapping", folder.file("m/")])
         return try query.lines.map { line in
-            try JSONTree(parsing: Array(line.utf8))["Properties"]?.elements.first?["Value"]?.text
+            try JSONTree(parsing: Array(line.utf8))["Properties"]?.elements?.first?["Value"]?.text
         }
     }
 

@@ -14,7 +14,8 @@ import TrialSupport
             let chosen = (0..<Int.random(in: 1...60, using: &generator)).compactMap { _ in
                 names.randomElement(using: &generator)
             }
-            var (types, index) = (ReadingTypes(), EntryIndex())
+            var types = ReadingTypes()
+            var index = EntryIndex()
             EntryDraft.block(of: chosen.map(draft), form: BundleForm()).withByteView { types.note($0, &index) }
             #expect(types.take() == Set(chosen), "seed \(seed)")
             #expect(types.take().isEmpty)
@@ -30,7 +31,8 @@ import TrialSupport
 
     /// Resources of nobody's readings have none.
     @Test func others() {
-        var (types, index) = (ReadingTypes(), EntryIndex())
+        var types = ReadingTypes()
+        var index = EntryIndex()
         var patient = EntryDraft(.patient)
         patient.value = Array("a.b.c.d".utf8)
         EntryDraft.block(of: [patient], form: BundleForm()).withByteView { types.note($0, &index) }
