@@ -1,4 +1,5 @@
 import CommandSupport
+import KymographTestKit
 import Testing
 
 /// Dead letters whose device and patient their source has named.

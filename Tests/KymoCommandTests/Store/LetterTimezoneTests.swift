@@ -1,4 +1,5 @@
 import CommandSupport
+import KymographTestKit
 import Testing
 
 /// Dead letters of a source with a time zone.

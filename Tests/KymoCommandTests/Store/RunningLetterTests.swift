@@ -1,4 +1,5 @@
 import CommandSupport
+import KymographTestKit
 import Testing
 
 /// Letters that a running instance gets again.
