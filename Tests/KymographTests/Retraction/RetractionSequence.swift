@@ -293,7 +293,7 @@ struct RetractionSequence {
         let (letters, types) = try store.pool.read { db in
             let rows = try Row.fetchAll(
                 db, sql: "SELECT * FROM dead WHERE kind = 'measurement' AND replayed IS NULL ORDER BY number")
-            return (rows.map(StoredLetter.init), try StoredTypes.read(db).compactMap(\.type))
+            return (rows.map(StoredLetter.init), try StoredTypes.types(db))
         }
         let reasons = [Rejection.superseded.name, Rejection.patientChanged.name]
         return try letters.filter { $0.hasRecord && reasons.contains($0.reason) }.compactMap { letter in
