@@ -64,10 +64,14 @@ extension Store {
     /// The numbers of those of `letters` whose type has another name in the store, or none, as after a repair of it
     /// that lost the types: the number that the record has is not theirs any more.
     fileprivate func lettersOfOtherTypes(_ letters: [StoredLetter]) throws(StoreError) -> [Int64] {
-        let types: [StoredType?]
-        do { types = try pool.read { try StoredTypes.forms($0) } } catch { throw failure(error, "read the types of") }
+        let (types, untyped): ([StoredType?], Int64)
+        do {
+            (types, untyped) = try pool.read { (try StoredTypes.forms($0), try StoreFacts.untypedLetters($0)) }
+        } catch {
+            throw failure(error, "read the types of")
+        }
         return letters.filter { letter in
-            guard let bytes = letter.bytes, let number = LetterRecord(letter: bytes)?.type,
+            guard letter.number > untyped, let bytes = letter.bytes, let number = LetterRecord(letter: bytes)?.type,
                 types.indices.contains(number), let type = types[number], let name = LetterTypeName.read(bytes)
             else { return true }
             return !type.name.utf8.elementsEqual(name.utf8)

@@ -11,18 +11,22 @@ enum LetteredTypes {
     static func find(among types: [(number: Int, name: String)], _ db: Database) throws -> Set<Int> {
         guard !types.isEmpty else { return [] }
         // The details of a letter name its type: nearly always, that spares a look at the letters themselves.
-        let details = try String.fetchAll(db, sql: "SELECT DISTINCT detail FROM dead WHERE \(isReading)")
+        let untyped = try StoreFacts.untypedLetters(db)
+        let details = try String.fetchAll(
+            db, sql: "SELECT DISTINCT detail FROM dead WHERE \(isReading)", arguments: [untyped])
         let texts = details.map { Array($0.utf8) }
         let named = types.filter { type in texts.contains { !$0.ranges(of: Array(type.name.utf8)).isEmpty } }
-        return Set(try named.filter { try hasReading(of: $0.number, named: $0.name, db) }.map(\.number))
+        return Set(try named.filter { try hasReading(of: $0.number, named: $0.name, untyped, db) }.map(\.number))
     }
 
-    private static let isReading = "kind = 'measurement'"
+    private static let isReading = "kind = 'measurement' AND number > ?"
 
-    private static func hasReading(of number: Int, named name: String, _ db: Database) throws -> Bool {
+    private static func hasReading(
+        of number: Int, named name: String, _ untyped: Int64, _ db: Database
+    ) throws -> Bool {
         let letters = try Row.fetchCursor(
             db, sql: "SELECT codec, key_id, checksum, body FROM dead WHERE \(isReading) AND instr(detail, ?)",
-            arguments: [name])
+            arguments: [untyped, name])
         while let row = try letters.next() {
             let content = StoredBody.content(codec: row[0], key: row[1], checksum: row[2], bytes: row[3])
             if content.flatMap({ LetterRecord(letter: $0) })?.type == number { return true }

@@ -86,6 +86,9 @@ struct StoreFacts {
         return try makeLineage(db)
     }
 
+    /// The last dead letter of before the types were lost: the number that its record has is of none that there is now.
+    static func untypedLetters(_ db: Database) throws -> Int64 { try number("untyped", db) ?? 0 }
+
     /// The greatest sequence that `sink` has sent to a database. What has not been noted yet is noted: what there is
     /// may have been sent before, and what comes has not.
     static func sentThrough(by sink: String, _ db: Database) throws -> Int64 {
@@ -117,7 +120,9 @@ struct StoreFacts {
 
     /// Sees to it that numbers in `target` go on after those of `old`, what may have been lost included: a place in the
     /// journal, and the progress of a sink, must never seem to be later than what comes.
-    static func keepNumbers(from old: Database?, floor: Int64?, _ target: Database) throws {
+    ///
+    /// The letters up to `untyped` are of types that were lost.
+    static func keepNumbers(from old: Database?, floor: Int64?, untyped: Int64?, _ target: Database) throws {
         let others = [
             "journal": "SELECT max(through_block) FROM window", "outbox": "SELECT max(through) FROM sink",
             "series": "SELECT max(series) FROM window", "dead": "SELECT 0",
@@ -142,6 +147,8 @@ struct StoreFacts {
         numbers["receipt_line"] = lines.compactMap { $0 }.max() ?? 0
         let floors = [floor, known(old, "SELECT seq FROM sqlite_sequence WHERE name = 'floor'")].compactMap { $0 }
         numbers["floor"] = floors.max()
+        let letters = [untyped, known(old, "SELECT seq FROM sqlite_sequence WHERE name = 'untyped'")].compactMap { $0 }
+        numbers["untyped"] = letters.max()
         try target.execute(sql: "DELETE FROM sqlite_sequence")
         for (name, number) in numbers {
             try target.execute(sql: "INSERT INTO sqlite_sequence VALUES (?, ?)", arguments: [name, number])

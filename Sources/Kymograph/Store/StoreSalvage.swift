@@ -201,7 +201,11 @@ struct StoreSalvage {
     // MARK: What depends on several tables
 
     private mutating func finish(_ old: Database?, _ target: Database) throws {
-        if try !StoredTypes.areWhole(target) { try dropUntyped(target) }
+        var untyped: Int64?
+        if try !StoredTypes.areWhole(target) {
+            try dropUntyped(target)
+            untyped = try Int64.fetchOne(target, sql: "SELECT max(number) FROM dead")
+        }
         let orphans = "DELETE FROM window WHERE series NOT IN (SELECT number FROM series)"
         try target.execute(sql: orphans)
         lost["window", default: 0] += target.changesCount
@@ -215,7 +219,7 @@ struct StoreSalvage {
         if lostTransactions > 0 || isBehind { hasTopics = try TopicPosition.contest(target) }
         // A sink whose progress is lost begins behind what waits for it.
         if losesBundles || torn.contains("outbox") || torn.contains("sink") { try noteLostBundles(target) }
-        try StoreFacts.keepNumbers(from: old, floor: floor, target)
+        try StoreFacts.keepNumbers(from: old, floor: floor, untyped: untyped, target)
         let latest = old.flatMap { try? StoreCounts.latest($0) } ?? Instant(nanoseconds: 0)
         try noteLostReadings(
             former, latest: latest, wasUnknown: old.flatMap { try? StoreCounts.lost($0).isAtLeast } ?? false, target)

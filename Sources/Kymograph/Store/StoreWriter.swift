@@ -81,7 +81,9 @@ final class StoreWriter: Sendable {
             try commit.commit(batch, now: WallClock.now())
             settled(batch.settlements)
         } catch {
-            if error.kind != .full { return control.fail(error.message, exitCode: ExitStatus.ioError) }
+            guard [.full, .locked].contains(error.kind) else {
+                return control.fail(error.message, exitCode: ExitStatus.ioError)
+            }
             control.note(.warning("\(error.message); sinks get their last bundles again at the next start"))
         }
     }

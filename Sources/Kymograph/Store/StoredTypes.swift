@@ -44,7 +44,9 @@ struct StoredType: Codable, Equatable, Sendable {
             var meaning = self.meaning ?? meaningOfUnits
             meaning.noteFormer(type)
             let history = TypeHistory(hasTemplate: hasTemplate || hasSeries, meaning: meaning)
-            return FormerType(type: type, history: history, hasReadings: hasSeries || hasLetters)
+            var former = FormerType(type: type, history: history, hasReadings: hasSeries || hasLetters)
+            former.isOfLetters = !hasSeries && hasLetters
+            return former
         }
     }
 

@@ -1,7 +1,7 @@
 /// A shard whose readings and closed windows a store makes durable.
 ///
 /// Its owner calls ``replay(_:series:)`` for what an earlier run has left, then ``beginReceiving(now:)``, and from then
-/// on ``handOver(now:)`` after each step.
+/// on ``handOver(steady:isQuiet:)`` after each step.
 package struct StoredShard: ~Copyable {
     private var shard: WindowShard<StoredArchive>
     private let store: any ShardStore

@@ -24,10 +24,20 @@ struct MappingContinuity {
         var histories: [TypeHistory]
         /// By type, whether there may be readings of it.
         var hasReadings: [Bool]
-        /// Who holds readings of them, for messages.
-        var holder: String
-        /// What can be done besides another name for the type.
+        /// By type, who holds those.
+        var holders: [Holder]
+    }
+
+    /// Who holds readings of a type, for messages, and what can be done besides another name for the type.
+    private struct Holder {
+        var text: String
         var advice: String
+
+        static let windows = Holder(text: "windows hold", advice: "restart with another --data directory")
+        static let store = Holder(text: "the store holds", advice: "use another --data directory")
+        static let letters = Holder(
+            text: "dead letters hold",
+            advice: "replay them with the former mapping, or discard them ('kymo dead list' shows them)")
     }
 
     /// Slots that a type may have: their numbers are bytes in a reading's payload, and the last one is that of tags.
@@ -39,8 +49,7 @@ struct MappingContinuity {
     ) -> MappingLoader.Result {
         let former = Former(
             types: former.types, templates: former.fhirTemplates, histories: former.histories,
-            hasReadings: former.types.map { _ in true }, holder: "windows hold",
-            advice: "restart with another --data directory")
+            hasReadings: former.types.map { _ in true }, holders: former.types.map { _ in .windows })
         return MappingContinuity(loaded, mappings, former).join()
     }
 
@@ -56,8 +65,7 @@ struct MappingContinuity {
                     ? former.history
                     : TypeHistory(hasTemplate: former.history.hasTemplate, meaning: TypeMeaning())
             },
-            hasReadings: stored.map(\.hasReadings), holder: "the store holds",
-            advice: "use another --data directory")
+            hasReadings: stored.map(\.hasReadings), holders: stored.map { $0.isOfLetters ? .letters : .store })
         return MappingContinuity(loaded, mappings, former).join()
     }
 
@@ -159,9 +167,10 @@ struct MappingContinuity {
         var found: Set<String> = []
         for number in former.types.indices where former.types[number].name == type.name && former.hasReadings[number] {
             let changes = former.histories[number].meaning.changes(to: loaded.histories[index].meaning, of: type.name)
+            let holder = former.holders[number]
             for change in changes where found.insert(change).inserted {
-                let message = "\(change), and \(former.holder) readings of the former kind"
-                report(index, message, "give the type another name, or \(former.advice)")
+                let message = "\(change), and \(holder.text) readings of the former kind"
+                report(index, message, "give the type another name, or \(holder.advice)")
             }
         }
     }
@@ -171,7 +180,7 @@ struct MappingContinuity {
     private mutating func checkNaming(_ index: Int) {
         guard let number = formerWindows(of: index) else { return }
         let changes = former.histories[number].meaning.namingChanges(to: loaded.histories[index].meaning)
-        for change in changes { report(change, index) }
+        for change in changes { report(change, index, former.holders[number]) }
     }
 
     /// Finds types that kept all readings of one time, and are to keep one: windows that have several would stay as
@@ -184,9 +193,9 @@ struct MappingContinuity {
         report(
             index,
             "'sameInstant' of type '\(type.name)' changes from 'keep' to '\(type.sameInstant.rawValue)', and "
-                + "\(former.holder) readings that may be several of one time",
+                + "\(former.holders[number].text) readings that may be several of one time",
             "leave it at 'keep'; or give the type another name, under which readings are from now on, or "
-                + former.advice)
+                + former.holders[number].advice)
     }
 
     /// The type whose windows, which may have readings, get those of type `index`, too.
@@ -197,7 +206,7 @@ struct MappingContinuity {
         }
     }
 
-    private mutating func report(_ change: NamingChange, _ index: Int) {
+    private mutating func report(_ change: NamingChange, _ index: Int, _ holder: Holder) {
         let linked = loaded.templates.first { linked in
             let name = mappings[linked.mapping].name
             return linked.type == index && !linked.template.retracts
@@ -211,11 +220,11 @@ struct MappingContinuity {
         if let former = change.former {
             advice += ", or keep the template '\(former)' beside this one, if this one is for other devices"
         }
-        advice += "; or give the type another name, under which readings are from now on, or \(former.advice)"
+        advice += "; or give the type another name, under which readings are from now on, or \(holder.advice)"
         diagnostics.append(
             Diagnostic(
                 .error, file: mappings[linked.mapping].device.name, position: linked.template.position,
-                message: "the template of type '\(name)' \(state), and \(former.holder) readings \(others): one "
+                message: "the template of type '\(name)' \(state), and \(holder.text) readings \(others): one "
                     + "that is sent again would count twice",
                 advice: advice))
     }
@@ -232,8 +241,8 @@ struct MappingContinuity {
         report(
             index,
             "an Observation of type '\(type.name)' would have the identity of \(former.types[number].groupingInWords) "
-                + "of the same time, and \(former.holder) readings of that kind",
-            "give the type another name, or \(former.advice)")
+                + "of the same time, and \(former.holders[number].text) readings of that kind",
+            "give the type another name, or \(former.holders[number].advice)")
     }
 
     /// Finds values of readings that somebody holds, and that the new template would leave out where it writes such
@@ -243,19 +252,22 @@ struct MappingContinuity {
         let type = loaded.types[index]
         guard loaded.fhirTemplates[index] != nil else { return }
         let values = loaded.histories[index].meaning.values
-        let gone = former.types.indices.reduce(into: Set<String>()) { gone, number in
-            guard former.hasReadings[number], former.histories[number].hasTemplate,
-                type.isWritten(as: former.types[number])
-            else { return }
-            gone.formUnion(former.histories[number].meaning.values.keys.filter { values[$0] == nil })
+        var (gone, holder): (Set<String>, Holder?) = ([], nil)
+        for number in former.types.indices
+        where former.hasReadings[number] && former.histories[number].hasTemplate
+            && type.isWritten(as: former.types[number])
+        {
+            let lacking = former.histories[number].meaning.values.keys.filter { values[$0] == nil }
+            gone.formUnion(lacking)
+            if !lacking.isEmpty { holder = holder ?? former.holders[number] }
         }
-        guard !gone.isEmpty else { return }
+        guard let holder else { return }
         let names = gone.sorted().map { "'\($0)'" }.joined(separator: ", ")
         report(
             index,
             "the FHIR template of '\(type.name)' no longer uses the value\(gone.count > 1 ? "s" : "") \(names), and "
-                + "\(former.holder) readings of \(gone.count > 1 ? "them" : "it")",
-            "keep the value\(gone.count > 1 ? "s" : ""), give the type another name, or \(former.advice)")
+                + "\(holder.text) readings of \(gone.count > 1 ? "them" : "it")",
+            "keep the value\(gone.count > 1 ? "s" : ""), give the type another name, or \(holder.advice)")
     }
 
     private mutating func report(_ index: Int, _ message: String, _ advice: String) {
@@ -276,6 +288,8 @@ package struct FormerType: Sendable {
     package var history: TypeHistory
     /// Whether the store has had readings of it.
     package var hasReadings: Bool
+    /// Whether nothing but dead letters has those.
+    package var isOfLetters = false
 
     /// A type.
     package init(type: MeasurementType, history: TypeHistory, hasReadings: Bool) {

@@ -86,7 +86,7 @@ import Testing
         ]
         for refused in refusals {
             #expect(refused.end == .exit(78), "\(refused.error)")
-            let message = "from 'mmol/L' to 'mg/dL', and the store holds readings"
+            let message = "from 'mmol/L' to 'mg/dL', and dead letters hold readings"
             #expect(refused.error.contains(message), "\(refused.error)")
         }
         #expect(try letters() == before, "no letter has left the list")
@@ -107,5 +107,19 @@ import Testing
             let done = try Kymo.run(arguments + ["--config", "kymo.yaml"], directory: folder.path)
             #expect(done.end == .exit(0), "\(done.error)")
         }
+    }
+
+    /// After a repair that lost the types, their numbers are given anew: a letter of before is of none of them.
+    @Test func aRepairLosesTheTypes() throws {
+        try leaveLetter()
+        try StoredRun(folder: folder).change("DELETE FROM type")
+        write(unit: "mg/dL", devices: 10)
+        let run = try command("run", lines: [#"{"d":"d3","t":"2026-03-01T08:00:00Z","glu":104,"i":"g-2"}"#])
+        #expect(run.error.contains("repaired") && run.balance?.accepted == 1, "\(run.error)")
+        #expect(try command("check").end == .exit(0))
+        let replay = try command("dead", "replay", "--all")
+        #expect(replay.end != .exit(0) && replay.error.contains("does not know its type any more"), "\(replay.error)")
+        #expect(try letters().contains("tooManyDevices"))
+        #expect(written.contains(#""value":104,"unit":"mg/dL""#) && !written.contains("5.8"), "\(written)")
     }
 }
