@@ -38,7 +38,8 @@ import Testing
     /// The values that the archive has after posting each of `bodies`.
     private func posted(_ bodies: [[String]], path: String, _ type: String = "application/json") throws -> [String?] {
         let door = try Door(
-            "  - http: 127.0.0.1:0", in: folder, settings: "mappings: [m/]\noutput: {to: out}\nwindow: 1m\n")
+            "  - http: 127.0.0.1:0", in: folder,
+            settings: "mappings: [\(folder.file("m/"))]\noutput: {to: \(folder.file("out"))}\nwindow: 1m\n")
         let client = PostClient(door.address)
         for body in bodies {
             let text = type == "application/json" ? "[\(body.joined(separator: ","))]" : body.joined(separator: "\n")
