@@ -153,10 +153,10 @@ import Testing
         async let summary = engine.run()
         _ = try await engine.submit(heartRate(0))
         try write("p-2")
-        for _ in 0..<600 where !notes.value.contains(where: { $0.contains("of the past, 1 periods (devices 1)") }) {
+        for _ in 0..<600 where !notes.value.contains(where: { $0.contains("of the past, 1 period (devices 1)") }) {
             try await Task.sleep(for: .milliseconds(50))
         }
-        #expect(notes.value.contains { $0.contains("of the past, 1 periods (devices 1)") }, "\(notes.value)")
+        #expect(notes.value.contains { $0.contains("of the past, 1 period (devices 1)") }, "\(notes.value)")
         engine.stop()
         #expect(try await summary.accepted == 1)
     }

@@ -167,7 +167,7 @@ import Testing
         #expect(try door.admin.value("kymo_patient_map_refused") == 1)
         _ = try door.post([line("d", second: 2)], [], scheme: "http")
         _ = map(["d,p-2,,,"])
-        try door.run.waitForError("; of the past, 1 periods")
+        try door.run.waitForError("; of the past, 1 period ")
         let (answer, _) = try door.post([line("d", second: 3), line("d", second: 1)], [], scheme: "http")
         #expect(answer.hasPrefix("{\"received\":2,"), "\(answer)")
         #expect(try door.admin.value("kymo_patient_map_rows") == 1)

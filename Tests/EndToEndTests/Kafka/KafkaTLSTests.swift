@@ -69,7 +69,7 @@ import Testing
         run.configure(", propertiesFile: kafka.properties", more: "drain: 2s")
         let done = try run.run(Self.lines)
         // All of it waits in the store.
-        #expect(done.end == .exit(0) && done.error.contains("bundles wait in"), "\(done.end) \(done.error)")
+        #expect(done.end == .exit(0) && done.error.contains("for the next start"), "\(done.end) \(done.error)")
         #expect(try run.messages().isEmpty)
         let own = try authority.issue("kymo")
         let mended =
