@@ -85,7 +85,7 @@ import Testing
     @Test func aServerThatIsAwayHasNotRecovered() async throws {
         configure("http://127.0.0.1:9/fhir", timeout: 600)
         let (run, _) = try start()
-        try run.waitForError("http://127.0.0.1:9/fhir cannot be reached")
+        try run.waitForError("http://127.0.0.1:9 cannot be reached")
         /// A reload by which the server is asked again, and fails again.
         func reload(_ timeout: Int?, _ words: String) throws {
             configure("http://127.0.0.1:9/fhir", timeout: timeout)
