@@ -37,11 +37,12 @@ struct HTTPIngestReport {
             try checkLines(body)
             handOnLines(body, &intake, to: &consumer)
         case .documents:
-            let places = try documents(of: body)
-            consumer.beginParts()
-            for place in places { handOn(body[place], at: received, &intake, to: &consumer) }
-            consumer.endParts()
-        case .events: handOnEvents(body, try documents(of: body), &intake, to: &consumer)
+            for group in try documents(of: body) {
+                if group.isArray { consumer.beginParts() }
+                for place in group.places { handOn(body[place], at: received, &intake, to: &consumer) }
+                if group.isArray { consumer.endParts() }
+            }
+        case .events: handOnEvents(body, try documents(of: body).flatMap(\.places), &intake, to: &consumer)
         }
     }
 
@@ -175,23 +176,25 @@ struct HTTPIngestReport {
         _ body: ByteView, _ form: HTTPIngestContent.Form, _ intake: inout StreamIntake,
         to consumer: inout some PayloadReceiver & ~Copyable
     ) throws(HTTPDecline) {
-        let places = form == .lines ? try lines(of: body) : try documents(of: body)
-        guard places.count <= HTTPIngestItems.most else { throw Self.tooManyItems }
+        let groups = form == .lines ? [Documents(places: try lines(of: body))] : try documents(of: body)
+        guard groups.reduce(0, { $0 + $1.places.count }) <= HTTPIngestItems.most else { throw Self.tooManyItems }
         var (items, isKnown) = (HTTPIngestItems(), true)
         consumer.beginItems()
-        if form == .documents { consumer.beginParts() }
-        for place in places {
-            consumer.beginCount()
-            if form == .lines {
-                intake.line(body[place], to: &consumer)
-            } else {
-                intake.document(body[place], to: &consumer)
+        for group in groups {
+            if group.isArray { consumer.beginParts() }
+            for place in group.places {
+                consumer.beginCount()
+                if form == .lines {
+                    intake.line(body[place], to: &consumer)
+                } else {
+                    intake.document(body[place], to: &consumer)
+                }
+                let reasons = consumer.takeRejections()
+                if let count = consumer.endItem() { items.add(reasons, count) } else { isKnown = false }
+                note(reasons, at: received)
             }
-            let reasons = consumer.takeRejections()
-            if let count = consumer.endItem() { items.add(reasons, count) } else { isKnown = false }
-            note(reasons, at: received)
+            if group.isArray { consumer.endParts() }
         }
-        if form == .documents { consumer.endParts() }
         self.items = isKnown ? items : nil
     }
 
@@ -211,23 +214,33 @@ struct HTTPIngestReport {
 
     // MARK: Documents
 
-    /// Where the documents of `body` are, or the elements of the array that it is.
-    private func documents(of body: ByteView) throws(HTTPDecline) -> [Range<Int>] {
-        var (borders, found): (DocumentBorders, [Range<Int>]) = (DocumentBorders(), [])
-        var (beginning, hasArray): (Int?, Bool) = (nil, false)
+    /// Where the elements of an array are, which is one document, or documents that follow each other.
+    private struct Documents {
+        var isArray = false
+        var places: [Range<Int>] = []
+    }
+
+    /// Where the documents of `body` are, and the elements of its arrays.
+    private func documents(of body: ByteView) throws(HTTPDecline) -> [Documents] {
+        var (borders, found): (DocumentBorders, [Documents]) = (DocumentBorders(), [])
+        var (beginning, count, wasInArray): (Int?, Int, Bool) = (nil, 0, false)
         for place in body.startBehindByteOrderMark..<body.count {
             switch borders.step(body[place]) {
-            case .between: hasArray = hasArray || borders.isInArray
+            case .between:
+                if borders.isInArray, !wasInArray { found.append(Documents(isArray: true)) }
+                wasInArray = borders.isInArray
             case .inside: if beginning == nil { beginning = place }
             case .last:
-                found.append((beginning ?? place)..<(place + 1))
-                beginning = nil
-                guard found.count <= Self.mostPayloads else { throw Self.tooMany }
+                // Behind an array, or at first.
+                if !wasInArray, found.last?.isArray ?? true { found.append(Documents()) }
+                found[found.count - 1].places.append((beginning ?? place)..<(place + 1))
+                (beginning, count) = (nil, count + 1)
+                guard count <= Self.mostPayloads else { throw Self.tooMany }
             case .broken: throw Self.broken
             }
         }
         guard beginning == nil, !borders.isInArray else { throw Self.broken }
-        guard hasArray || !found.isEmpty else { throw Self.empty }
+        guard !found.isEmpty else { throw Self.empty }
         return found
     }
 
