@@ -275,7 +275,7 @@ struct StoreSalvage {
             text += "may have been there"
         }
         if torn.contains("pause") { text += "; what was paused is not known, and is taken: look at 'kymo status'" }
-        if torn.contains(StoredRetraction.table) {
+        if torn.contains(StoredRetraction.table) || torn.contains(StoredRetraction.seriesTable) {
             text += "; what was taken back is not all known: a reading that was, and comes again, may be taken"
         }
         // Numbers of transactions that are lost are lost with them.

@@ -2,12 +2,28 @@ import GRDB
 
 /// The step to version 6.
 extension StoreSchema {
-    /// When the document was received that has renewed a reading which was taken back: what came before that stays out.
-    /// Until then the row was deleted.
-    ///
-    /// The version is noted together with it: an earlier program would take what is renewed for what is out, and keep
-    /// out all that comes by its name.
+    /// What is known of retractions since then. The version is noted together with it: an earlier program would take
+    /// what is renewed for what is out, and keep out all that comes by its name.
     static func migrateTo6(_ db: Database) throws {
-        try db.execute(sql: "ALTER TABLE retraction ADD COLUMN renewed INTEGER; PRAGMA user_version = 6")
+        try keepRenewals(db)
+        try db.execute(sql: "PRAGMA user_version = 6")
+    }
+
+    /// When the document was received that has renewed a reading which was taken back: what came before that stays out.
+    /// Until then the row was deleted. And when the last document came that takes it back (`came`): what else that has
+    /// may come later. Of retractions of before, that is not known.
+    ///
+    /// A reading may have been in several series. The row has the last one, and `retraction_series` those before: a
+    /// repair can read the rows of both versions.
+    private static func keepRenewals(_ db: Database) throws {
+        try db.execute(
+            sql: """
+                ALTER TABLE retraction ADD COLUMN renewed INTEGER;
+                ALTER TABLE retraction ADD COLUMN came INTEGER;
+                CREATE TABLE retraction_series (
+                    device BLOB NOT NULL, type TEXT NOT NULL, name BLOB NOT NULL, patient BLOB NOT NULL,
+                    series INTEGER NOT NULL, start INTEGER NOT NULL,
+                    PRIMARY KEY (device, type, name, patient, series)) WITHOUT ROWID;
+                """)
     }
 }

@@ -71,11 +71,12 @@ package struct Retraction: Hashable, Sendable {
     package var patient: [UInt8]?
     /// Whether it has taken a reading out; otherwise none has come, or one was kept out.
     package var hasTaken: Bool
-    /// The store's number of the series that it has taken a reading out of, of several the last one; nil when that is
-    /// not known.
-    package var series: Int?
+    /// The store's numbers of the series that it has taken readings out of, as far as they are known.
+    package var series: Set<Int> = []
     /// When the document was received that has renewed the reading: then only what was received before stays out.
     package var renewed: Instant?
+    /// When the last document was received that has said it; nil when that is not known.
+    package var came: Instant?
 
     /// A retraction.
     package init(device: [UInt8], type: String, name: RetractionName, patient: [UInt8]?, hasTaken: Bool) {
@@ -92,6 +93,8 @@ package struct RetractionChange: Sendable {
         case came
         /// It has kept a reading out.
         case keptOut
+        /// It came once more.
+        case repeated
         /// The reading came again in a document that takes it back.
         case renewed
     }

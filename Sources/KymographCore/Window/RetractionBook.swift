@@ -34,7 +34,11 @@ struct RetractionBook {
         /// The store's numbers of the series that readings were taken out of, as far as they are known.
         var series: Set<Int> = []
         /// When the document was received that has renewed the reading: what came before that stays out. Nil for none.
+        /// Of a retraction that others had said already, the distant past: it keeps out nothing itself.
         var renewed: Instant?
+        /// When the last document was received that has said it. What else that document has may come later, by a dead
+        /// letter, and renews the reading as it would have done then. Nil when it is not known, or nothing can come.
+        var came: Instant?
 
         /// Whether it means a reading called `name` that is filed for `other`. The id of a reading that was there stays
         /// that one's, whoever it is filed for when it comes again.
@@ -52,11 +56,10 @@ struct RetractionBook {
         var isStray: Bool { !hasTaken && renewed == nil }
     }
 
-    /// What the present document of a ring takes back.
-    private struct Expected {
+    /// A reading that the present document of a ring takes back. There may be as many as there are readings.
+    private struct ExpectedName: Hashable {
         var group: Int
         var name: RetractionName
-        var patient: [UInt8]?
     }
 
     /// Whether there was any retraction.
@@ -72,8 +75,8 @@ struct RetractionBook {
     private var reservedDevices: Set<[UInt8]> = []
     /// Groups that count as series.
     private(set) var reservedSeries = 0
-    /// By ring.
-    private var expected: [Int: [Expected]] = [:]
+    /// By ring, and what it takes back, the patients that it names; nil for none.
+    private var expected: [Int: [ExpectedName: Set<[UInt8]?>]] = [:]
     /// Where the reading of the present retraction is besides, which was taken out of one series.
     var elsewhere: [RetractedPlace] = []
     /// The ring that readings are taken from.
@@ -175,8 +178,8 @@ struct RetractionBook {
     mutating func recall(_ retraction: Retraction) {
         let number = group(retraction.device, type: retraction.type)
         var entry = Entry(patient: retraction.patient, hasTaken: retraction.hasTaken)
-        if retraction.hasTaken, let series = retraction.series { entry.series = [series] }
-        entry.renewed = retraction.renewed
+        entry.series = retraction.series
+        (entry.renewed, entry.came) = (retraction.renewed, retraction.came)
         note(retraction.name, entry, in: number)
     }
 
@@ -184,12 +187,14 @@ struct RetractionBook {
         var entries = groups[group].retracted[name] ?? []
         strays -= entries.count(where: \.isStray)
         if let place = entries.firstIndex(where: { $0.patient == entry.patient }) {
+            let came = [entries[place].came, entry.came].compactMap { $0 }.max()
             if entries[place].renewed == nil {
                 entries[place].hasTaken = entries[place].hasTaken || entry.hasTaken
                 entries[place].series.formUnion(entry.series)
             } else {
                 entries[place] = entry
             }
+            entries[place].came = came
         } else {
             entries.append(entry)
         }
@@ -229,7 +234,25 @@ struct RetractionBook {
 
     /// Notes that the present document takes the reading back.
     mutating func expect(_ name: RetractionName, _ patient: [UInt8]?, in group: Int) {
-        expected[ring, default: []].append(Expected(group: group, name: name, patient: patient))
+        expected[ring, default: [:]][ExpectedName(group: group, name: name), default: []].insert(patient)
+    }
+
+    /// Notes that a document received at `received` takes the reading back, where something keeps it out, or has done
+    /// so. Without an archive nothing of the document waits.
+    mutating func come(_ name: RetractionName, _ patient: [UInt8]?, at received: Instant, in group: Int) {
+        guard keepsChanges, let entries = groups[group].retracted[name] else { return }
+        var entry = Entry(patient: patient, hasTaken: false, renewed: .distantPast)
+        if let known = entries.first(where: { $0.patient == patient }) {
+            if let came = known.came, came >= received { return }
+            entry = known
+        } else {
+            added += 1
+        }
+        entry.came = received
+        var others = entries.filter { $0.patient != patient }
+        others.append(entry)
+        groups[group].retracted[name] = others
+        change(name, entry, .repeated, in: group, RetractionPlace(at: received))
     }
 
     /// The present document of ring `number` has ended.
@@ -241,6 +264,7 @@ struct RetractionBook {
     ) {
         var entry = Entry(patient: patient, hasTaken: hasTaken)
         if hasTaken { entry.series = [place.series] }
+        if keepsChanges { entry.came = place.at }
         note(name, entry, in: group)
         added += 1
         change(name, entry, .came, in: group, place)
@@ -254,7 +278,7 @@ struct RetractionBook {
         let kind = kinds[group]
         var retraction = Retraction(
             device: kind.device, type: kind.type, name: name, patient: entry.patient, hasTaken: entry.hasTaken)
-        retraction.renewed = entry.renewed
+        (retraction.renewed, retraction.came) = (entry.renewed, entry.came)
         changes.append(
             RetractionChange(retraction: retraction, event, series: place.series, start: place.start, at: place.at))
     }
@@ -300,9 +324,25 @@ struct RetractionBook {
     func isRenewed(_ names: [RetractionName], series: Int, patient: [UInt8]?) -> Bool {
         guard let expected = expected[ring] else { return false }
         let group = groupOfSeries[series]
-        return expected.contains {
-            $0.group == group && names.contains($0.name) && ($0.patient == nil || $0.patient == patient)
+        return names.contains { name in
+            guard let patients = expected[ExpectedName(group: group, name: name)] else { return false }
+            return patients.contains(nil) || patients.contains(patient)
         }
+    }
+
+    /// Whether the document that was received at `received` was the last one to take the reading back: no other one has
+    /// that time.
+    func isOfRetraction(_ names: [RetractionName], series: Int, patient: [UInt8]?, at received: Instant) -> Bool {
+        let retracted = groups[groupOfSeries[series]].retracted
+        var isOfIt = false
+        for name in names {
+            for entry in retracted[name] ?? [] where entry.means(name, patient) {
+                guard let came = entry.came else { continue }
+                guard came <= received else { return false }
+                if came == received, entry.patient == nil || entry.patient == patient { isOfIt = true }
+            }
+        }
+        return isOfIt
     }
 
     /// Lets a reading of `series`, filed for `patient`, in again that was received at the time of `place`, and what

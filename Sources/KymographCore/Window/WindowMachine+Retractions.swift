@@ -110,6 +110,13 @@ extension WindowMachine where Archive: ~Copyable {
         }
         for series in retractions.series(of: group) { table.windows.settle(series: series) }
         retractions.expect(tombstone.name, patient, in: group)
+        let outcome = retract(tombstone, patient, group)
+        retractions.come(tombstone.name, patient, at: tombstone.received, in: group)
+        return outcome
+    }
+
+    /// Takes a reading of `group` out of its window.
+    private mutating func retract(_ tombstone: Tombstone, _ patient: [UInt8]?, _ group: Int) -> RetractionOutcome {
         if retractions.isKnown(tombstone.name, patient, at: tombstone.received, in: group) { return .known }
         let wasTaken = retractions.wasTaken(tombstone.name, patient, at: tombstone.received, in: group)
         switch holders(of: tombstone, in: group) {
@@ -139,6 +146,7 @@ extension WindowMachine where Archive: ~Copyable {
             retractions.isKnown(tombstone.name, patient, at: tombstone.received, in: group)
         else { return false }
         retractions.expect(tombstone.name, patient, in: group)
+        retractions.come(tombstone.name, patient, at: tombstone.received, in: group)
         return true
     }
 
@@ -286,7 +294,7 @@ extension WindowMachine where Archive: ~Copyable {
     }
 
     /// Adds a reading of a device and type of which some were taken back: if it is none of these, or if its own
-    /// document takes it back, too, and so renews it.
+    /// document takes it back, too, and so renews it. By a dead letter, it may come without that document.
     @inline(never)
     mutating func addUnlessRetracted(series: Int, _ reading: Measurement, payload: ByteView) -> ReadingOutcome {
         // None goes into a run: each is looked at.
@@ -303,7 +311,9 @@ extension WindowMachine where Archive: ~Copyable {
         let retracted = retractions.retractions(of: names, series: series, patient: patient, at: received)
         if retracted.isEmpty { return addAmongAny(series: series, reading, payload: payload) }
         let place = retractionPlace(in: series, reading.instant, at: received)
-        guard retractions.isRenewed(names, series: series, patient: patient),
+        guard
+            retractions.isRenewed(names, series: series, patient: patient)
+                || retractions.isOfRetraction(names, series: series, patient: patient, at: received),
             !retractions.isRenewedLater(names, series: series, patient: patient, at: received)
         else {
             retractions.touch(retracted, series: series, patient: patient, place)

@@ -168,6 +168,21 @@ import Testing
         #expect(further == nil)
     }
 
+    /// Catches: a document of which each reading is compared with all that it takes back: 2.5 billion times here.
+    @Test func aLargeDocument() throws {
+        let count: Int64 = 50_000
+        var machine = Self.machine(grouping: .tumbling(nanoseconds: 100_000 * Self.second))
+        let defined = machine.define(SeriesIdentity(type: 0, device: Array("d".utf8)))
+        let series = try #require(defined)
+        for at in 1...count { _ = machine.retract(Self.retraction(at, source: 1)) }
+        var accepted: Int64 = 0
+        for at in 1...count + 1 {
+            let outcome = machine.add(series: series, Self.reading(at, source: 1), payload: ByteView(""))
+            if case .accepted = outcome { accepted += 1 }
+        }
+        #expect(accepted == count + 1)
+    }
+
     /// Catches: a reading that goes by without a look, because the one before it did.
     @Test func eachReadingIsLookedAt() throws {
         var machine = Self.machine()

@@ -1,5 +1,5 @@
 @testable import Kymograph
-import KymographCore
+@testable import KymographCore
 import KymographTestKit
 @testable import KymographTemplates
 import Testing
@@ -62,6 +62,48 @@ import Testing
         #expect(balance.received == balance.accountedFor && balance.lost == 0)
         let shown = try trial.end(.named)
         #expect(shown.first?.hasSuffix(" 2") ?? false && shown.last == "entered-in-error", "\(shown)")
+    }
+
+    /// Catches: an Observation that was sent as an error, and comes again as `final`, since only the last one of the
+    /// windows that the reading was in is known after a restart, or when retractions at hand were forgotten.
+    @Test(arguments: [1, 1 << 16]) func isRenewedInTheFirstOfTwoWindows(retractionsAtHand: Int) throws {
+        let trial = try Trial(retractionsAtHand: retractionsAtHand)
+        try trial.send(Trial.item(.named, 1, at: 1, id: "a"))
+        trial.mapping.minutes = 10
+        try trial.restart()
+        try trial.send(Trial.item(.named, 1, at: 1, id: "a"))
+        trial.mapping.minutes = 5
+        try trial.restart()
+        try trial.send(Trial.item(.named, id: "a"))
+        #expect(try trial.letters() == ["retracted": 2])
+        try trial.restart()
+        let known = try trial.run.store.pool.read { try StoredRetraction.read(ofDevice: Array("d".utf8), $0) }
+        #expect(known.map(\.series.count) == [2])
+        try trial.send(Trial.item(.named, id: "a"), Trial.item(.named, 2, at: 1, id: "a"))
+        let shown = try trial.end(.named)
+        #expect(shown == ["amended 2", "entered-in-error"])
+    }
+
+    /// It stays known until none of them takes it any more. Catches: one that is forgotten with the window that it was
+    /// taken out of last.
+    @Test func isKnownAsLongAsOneOfTwoWindows() throws {
+        let trial = try Trial()
+        try trial.send(Trial.item(.named, 1, at: 1, id: "a"))
+        trial.mapping.minutes = 10
+        try trial.restart()
+        try trial.send(Trial.item(.named, 1, at: 1, id: "a"))
+        try trial.send(Trial.item(.named, id: "a"))
+        func known(droppedIn order: String) throws -> Int {
+            try trial.run.store.pool.write { db in
+                try db.execute(
+                    sql: "UPDATE series SET dropped_through = ? WHERE number = (SELECT \(order)(number) FROM series)",
+                    arguments: [Int64.max])
+                try StoredRetraction.drop(before: .max, db)
+                return try StoredRetraction.read(ofDevice: Array("d".utf8), db).count
+            }
+        }
+        #expect(try known(droppedIn: "max") == 1)
+        #expect(try known(droppedIn: "min") == 0)
     }
 
     /// Where the id is that of two patients, or a time names the reading, it cannot be told what is meant.

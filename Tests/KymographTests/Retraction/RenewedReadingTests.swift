@@ -115,6 +115,8 @@ import Testing
             try db.execute(
                 sql: """
                     ALTER TABLE retraction DROP COLUMN renewed;
+                    ALTER TABLE retraction DROP COLUMN came;
+                    DROP TABLE retraction_series;
                     DELETE FROM grdb_migrations WHERE identifier = '6';
                     PRAGMA user_version = 5
                     """)

@@ -47,6 +47,8 @@ struct RetractionModel {
         case countsWindows
         /// A reading may be filed for two patients.
         case forgetsGuard
+        /// What comes later of a document that takes its reading back is as any other.
+        case forgetsDocuments
     }
 
     /// How a document comes.
@@ -75,8 +77,10 @@ struct RetractionModel {
         var patient: String?
         /// Whether a reading has left for it.
         var took = false
-        /// When a document was received that renewed it.
+        /// When a document was received that renewed it; the distant past of one that others had said.
         var renewed: Instant?
+        /// When the last document was received that said it.
+        var came: Instant?
 
         func isOfSameName(_ other: Memory) -> Bool {
             kind == other.kind && device == other.device && name == other.name
@@ -110,6 +114,7 @@ struct RetractionModel {
     }
 
     private mutating func retract(_ new: Memory, at received: Instant) {
+        defer { noteDocument(of: new, at: received) }
         let known = retracted.filter { $0.isOfSameName(new) && received <= $0.renewed ?? .distantFuture }
         // It has come before.
         if known.contains(where: { $0.patient == nil || $0.patient == new.patient }) { return }
@@ -131,6 +136,19 @@ struct RetractionModel {
         remember(taken)
     }
 
+    /// Notes that a document has said `new`, if anything is remembered of its name.
+    private mutating func noteDocument(of new: Memory, at received: Instant) {
+        guard retracted.contains(where: { $0.isOfSameName(new) }) else { return }
+        var memory = new
+        memory.renewed = .distantPast
+        if let known = retracted.first(where: { $0.isOfSameName(new) && $0.patient == new.patient }) {
+            if let came = known.came, came >= received { return }
+            memory = known
+        }
+        memory.came = received
+        remember(memory)
+    }
+
     /// Whatever was known of the name and patient.
     private mutating func remember(_ memory: Memory) {
         retracted = retracted.filter { !($0.isOfSameName(memory) && $0.patient == memory.patient) }
@@ -143,7 +161,7 @@ struct RetractionModel {
         if !against.isEmpty {
             // What is renewed has been so by a document that came later.
             guard against.allSatisfy({ $0.renewed == nil }),
-                document.contains(where: { isOf($0, item) && isOwn($0) })
+                document.contains(where: { isOf($0, item) && isOwn($0) }) || isOfRetraction(item, arrival.received)
             else { return }
         }
         guard !isAnothers(item, arrival) else { return }
@@ -178,6 +196,14 @@ struct RetractionModel {
 
     private func isOf(_ memory: Memory, _ item: RetractionItem) -> Bool {
         memory.kind == item.kind && memory.device == item.device && names(item).contains(memory.name)
+    }
+
+    /// Whether it is of the document that was the last one to take the reading back, and comes later.
+    private func isOfRetraction(_ item: RetractionItem, _ received: Instant) -> Bool {
+        func isOwn(_ memory: Memory) -> Bool { memory.patient == nil || memory.patient == item.patient }
+        let said = retracted.filter { isOf($0, item) && (isOwn($0) || item.kind.hasIds && $0.took) }
+        guard fault != .forgetsDocuments, said.allSatisfy({ $0.came ?? .distantPast <= received }) else { return false }
+        return said.contains { isOwn($0) && $0.came == received }
     }
 
     /// What keeps a reading out that was received at `received`. The id of a reading that was there is that one's,

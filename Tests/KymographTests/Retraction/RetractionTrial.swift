@@ -98,6 +98,21 @@ final class RetractionTrial {
         current = try begin()
     }
 
+    /// Ends the run, takes the readings of dead letters with `reason` again, and begins another run.
+    func returnLetters(of reason: Rejection) throws {
+        let letters = try run.store.pool.read { db in
+            try Row.fetchAll(db, sql: "SELECT * FROM dead WHERE reason = ?", arguments: [reason.name])
+                .map(StoredLetter.init)
+        }
+        try run.end()
+        try show()
+        current = nil
+        let refusals = try LetterReturn.run(letters, directory: scratch.path) { _ in }
+        #expect(!letters.isEmpty && letters.allSatisfy(\.hasRecord) && refusals.isEmpty)
+        now = now.advanced(by: 1_000_000)
+        current = try begin()
+    }
+
     private func show() throws {
         var reader = BundleReader()
         try reader.read(ndjson: run.delivered)

@@ -18,16 +18,20 @@ import Testing
                 let name = RetractionName(id: ByteView(renewed == nil ? "a" : "b"))
                 var retraction = Retraction(
                     device: device, type: hasTaken ? "x" : "y", name: name, patient: nil, hasTaken: hasTaken)
-                (retraction.series, retraction.renewed) = (hasTaken ? 3 : nil, renewed)
+                // Of two series where it was taken out of both, and has not come back.
+                if hasTaken { retraction.series = renewed == nil ? [3, 5] : [5] }
+                (retraction.renewed, retraction.came) = (renewed, Instant(nanoseconds: 1))
                 return retraction
             }
         }
         try store.pool.write { db in
             for retraction in known {
                 let event = retraction.renewed == nil ? RetractionChange.Event.came : .renewed
-                let change = RetractionChange(
-                    retraction: retraction, event, series: 3, start: .distantPast, at: Instant(nanoseconds: 1))
-                try change.apply(db)
+                for series in [3, 5] {
+                    let change = RetractionChange(
+                        retraction: retraction, event, series: series, start: .distantPast, at: Instant(nanoseconds: 1))
+                    try change.apply(db)
+                }
             }
             if !isReadable { try db.execute(sql: "DROP TABLE retraction; CREATE TABLE retraction (unreadable)") }
         }
