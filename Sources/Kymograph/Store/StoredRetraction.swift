@@ -136,9 +136,11 @@ extension RetractionChange {
     /// Keeps the series that the row has, where the reading is taken out of another one besides.
     private func keepFormerSeries(_ db: Database) throws {
         let isBefore = "\(Self.isOfKey) AND renewed IS NULL AND series >= 0"
-        let isBesides = try retraction.hasTaken && Bool.fetchOne(
-            db.cachedStatement(sql: "SELECT EXISTS (SELECT 1 FROM retraction WHERE \(isBefore))"), arguments: key)
-            ?? false
+        let isBesides =
+            try retraction.hasTaken
+            && Bool.fetchOne(
+                db.cachedStatement(sql: "SELECT EXISTS (SELECT 1 FROM retraction WHERE \(isBefore))"), arguments: key)
+                ?? false
         guard isBesides else { return try forgetFormerSeries(db) }
         try db.cachedStatement(
             sql: """

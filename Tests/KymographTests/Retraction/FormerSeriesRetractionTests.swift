@@ -1,3 +1,4 @@
+import GRDB
 @testable import Kymograph
 @testable import KymographCore
 import KymographTestKit
