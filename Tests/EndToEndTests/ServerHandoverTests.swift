@@ -8,18 +8,21 @@ import Testing
 /// then, and counts are those of the run.
 @Suite(.serialized) struct ServerHandoverTests {
     private let folder = TemporaryFolder()
+    private var patients: String? { Files.exists(folder.file("patients.csv")) ? folder.file("patients.csv") : nil }
 
     /// With these settings of the server; without it where there are none.
-    private func configure(_ base: String, timeout: Int?) {
-        let server = timeout.map { "{server: '\(base)', identity: create, name: ward, timeout: \($0)s}, " }
+    private func configure(_ base: String, timeout: Int?, name: String = "ward") {
+        let server = timeout.map { "{server: '\(base)', identity: create, name: \(name), timeout: \($0)s}, " }
         folder.write(
             "kymo.yaml",
             """
             window: 1h
             idle: 0s
+            drain: 10m
             data: data
             sources: [{unix: \(folder.file("a.sock"))}]
             sinks: [\(server ?? ""){to: \(folder.file("out")), name: files}]
+            \(patients.map { "patients: \($0)" } ?? "")
 
             """)
     }
@@ -68,10 +71,10 @@ import Testing
         configure(server.url("/fhir"), timeout: 601)
         run.signal(SIGHUP)
         try run.waitForError("ward: waits for answers to what it was sent")
+        try run.waitForError("sinks[0].timeout 10m → 10m1s")
         try send([Readings.heartRate(second: 30)], address, total: 21, wait: "0s")
         #expect(try await observation(server) == nil)
         _ = try await get(server, "/_release")
-        try run.waitForError("sinks[0].timeout 10m → 10m1s")
         try await wait("the later version") { try await observation(server) == "amended" }
         let writes = (try await get(server, "/_writes").elements ?? []).compactMap(\.text)
         #expect(writes.count { $0.hasPrefix("PUT Observation/") } == 2, "\(writes)")
@@ -79,6 +82,63 @@ import Testing
         #expect(done.end == .exit(0) && done.balance?.isClosed == true, "\(done.error)")
         #expect(try await observation(server) == "amended")
         #expect(try Kymo.run(["ledger", "--verify", "--data", folder.file("data")]).end == .exit(0))
+    }
+
+    /// An instance of which the server has taken a bundle, and answers nothing; it has other settings since.
+    private func hanging() async throws -> (server: TestServer, run: ChildProcess, address: String) {
+        let server = try TestServer("fhir_store.py", ["--hold"])
+        folder.write("patients.csv", "device,patient\nbed-8,p-8\n")
+        configure(server.url("/fhir"), timeout: 600)
+        let (run, address) = try start()
+        try send(Readings.heartRates(20), address, total: 20, wait: "0s")
+        try await wait("the first bundle") { try await get(server, "/_held") == .bool(true) }
+        configure(server.url("/fhir"), timeout: 601)
+        run.signal(SIGHUP)
+        try run.waitForError("ward: waits for answers to what it was sent")
+        return (server, run, address)
+    }
+
+    /// Meanwhile other files are read, and the process ends as if the server was away; the next run goes on.
+    @Test func aServerThatHangsHoldsUpNothing() async throws {
+        let (server, run, address) = try await hanging()
+        folder.write("patients.csv", "device,patient\nbed-8,p-8\nbed-9,p-9\n")
+        try run.waitForError("was read again: periods 2, devices 2")
+        try send([Readings.heartRate(second: 30)], address, total: 21, wait: "0s")
+        let done = try run.terminate()
+        #expect(done.end == .exit(0) && done.balance?.isClosed == true, "\(done.error)")
+        #expect(done.error.contains("for the next start"), "\(done.error)")
+        #expect(try await observation(server) == nil)
+        _ = try await get(server, "/_release")
+        try await wait("the first version") { try await observation(server) != nil }
+        let next = try start().run
+        try await wait("the later version") { try await observation(server) == "amended" }
+        #expect(try next.terminate().end == .exit(0))
+        #expect(try Kymo.run(["ledger", "--verify", "--data", folder.file("data")]).end == .exit(0))
+    }
+
+    /// What is sent by the third settings, or by those of a sink that goes and comes back, or under another name, waits
+    /// for what was sent by the first.
+    @Test(arguments: [["ward"], ["", "ward"], ["ward", "", "ward"], ["other"], ["", "other"]])
+    func nothingOvertakesWhatIsUnderWay(_ names: [String]) async throws {
+        let (server, run, address) = try await hanging()
+        var former = "ward"
+        for name in names {
+            configure(server.url("/fhir"), timeout: name.isEmpty ? nil : 602, name: name)
+            run.signal(SIGHUP)
+            let change = name == former ? "sinks[0].timeout 10m1s → 10m2s" : "sinks[0] unset → server"
+            try run.waitForError(name.isEmpty ? "/fhir → unset" : change)
+            former = name
+        }
+        try send([Readings.heartRate(second: 30)], address, total: 21, wait: "0s")
+        #expect(try await observation(server) == nil)
+        _ = try await get(server, "/_release")
+        try await wait("the later version: \(run.errorText)") { try await observation(server) == "amended" }
+        let writes = (try await get(server, "/_writes").elements ?? []).compactMap(\.text)
+        #expect(writes.count { $0.hasPrefix("PUT Observation/") } == 2, "\(writes)")
+        let done = try run.terminate()
+        #expect(done.end == .exit(0) && done.balance?.isClosed == true, "\(done.error)")
+        #expect(!done.error.contains("given up"), "\(done.error)")
+        #expect(try await observation(server) == "amended")
     }
 
     /// A server that is away, and stays so, has not recovered by other settings, nor when the sink goes and comes back.

@@ -1,4 +1,5 @@
 import KymographCore
+import Synchronization
 
 /// Opens sinks for a running pipeline whose entries go by an outbox, and ends others: all that a reload says, or
 /// nothing.
@@ -9,9 +10,27 @@ final class SinkExchange: Sendable {
         fileprivate var coming: [(way: SinkWay, opened: OutputStages.Opened)] = []
         /// Those that are known no more.
         fileprivate var going: [PipelineSettings.Sink] = []
-        /// The names of the sinks by place, before and behind the exchange.
-        fileprivate var during: [String?] = []
+        /// The names of the sinks by place, behind the exchange.
         fileprivate var after: [String?] = []
+    }
+
+    /// The names of sinks, by place.
+    private struct Names {
+        /// Those that are known.
+        var known: [String?] = []
+        /// Those of sinks that go, and have not gone yet.
+        var leaving: [Int: String] = [:]
+
+        /// All to whom the store gives entries.
+        var all: [String?] {
+            let count = max(known.count, (leaving.keys.max() ?? -1) + 1)
+            return (0..<count).map { leaving[$0] ?? ($0 < known.count ? known[$0] : nil) }
+        }
+
+        /// Whether a sink is called `name`, byte by byte.
+        func has(_ name: String) -> Bool {
+            known.contains { $0.map { IdentifierText($0) == IdentifierText(name) } ?? false }
+        }
     }
 
     private let store: Store
@@ -19,6 +38,7 @@ final class SinkExchange: Sendable {
     private let outputs: OutputStages
     private let flushes: FlushPoint
     private let control: PipelineControl
+    private let names = Mutex(Names())
 
     /// For the sinks of `stage`, which `outputs` opens; `flushes` asks the shards. Nil without a store, and where the
     /// only sink gets everything directly.
@@ -54,7 +74,6 @@ final class SinkExchange: Sendable {
             }
         }
         plan.after = after.map { $0?.name }
-        plan.during = after.indices.map { after[$0]?.name ?? ($0 < before.count ? before[$0]?.name : nil) }
         return plan
     }
 
@@ -69,31 +88,48 @@ final class SinkExchange: Sendable {
     ///
     /// - Throws: ``StoreError`` when the store cannot keep their names; nothing has changed then.
     func begin(_ plan: Plan) throws(StoreError) {
-        guard !plan.coming.isEmpty else { return }
-        try store.begin(sinks: plan.during)
-        for (way, opened) in plan.coming {
-            ways.use(way)
-            outputs.add(opened)
+        try names.withLock { (names) throws(StoreError) in
+            var new = names
+            new.known = plan.after
+            for sink in plan.going { sink.place.map { new.leaving[$0] = sink.name } }
+            if !plan.coming.isEmpty { try store.begin(sinks: new.all) }
+            names = new
+            ways.mark(leaving: plan.going.compactMap(\.place))
+            for (way, opened) in plan.coming {
+                ways.use(way)
+                outputs.add(opened)
+            }
         }
     }
 
     /// Ends those that go, after what was made for them, until `isStopped`. What they do not take is given up, as at
     /// the start of a run without them; when the pipeline ends meanwhile, that is left to the next start.
-    func end(_ plan: Plan, isStopped: () -> Bool) {
+    ///
+    /// A server that does not answer is not waited for: the rest is done when it has, or its time is over.
+    func end(_ plan: Plan, isStopped: @escaping @Sendable () -> Bool) {
         guard !plan.going.isEmpty else { return }
         awaitShards(isStopped)
-        let places = plan.going.compactMap(\.place)
-        let left = ways.end(places, isStopped: isStopped)
-        places.forEach(outputs.forget)
-        awaitCommit(isStopped)
-        guard !isStopped() else { return }
-        for (name, rest) in left where rest > 0 {
-            let place = store.directory.path
-            let bundles = CountText.of(rest, one: "bundle in \(place) is", many: "bundles in \(place) are")
-            control.note(.warning("\(bundles) given up: no sink is called '\(name)' any more"))
+        ways.end(plan.going.compactMap(\.place), isStopped: isStopped) { [self] way, isStopped in
+            awaitCommit(isStopped)
+            if isStopped() { ways.forget(way) } else { giveUp(way) }
         }
-        do throws(StoreError) { try store.begin(sinks: plan.after) } catch {
-            control.note(.error("\(error.message); the sinks that have gone are ended by the next start"))
+    }
+
+    /// Ends the sink of `way`, unless it has come back meanwhile: then it goes on where it was.
+    private func giveUp(_ way: SinkWay) {
+        names.withLock { names in
+            ways.forget(way)
+            outputs.forget(way.place)
+            names.leaving[way.place] = nil
+            let rest = way.waiting
+            if rest > 0, !names.has(way.name) {
+                let place = store.directory.path
+                let bundles = CountText.of(rest, one: "bundle in \(place) is", many: "bundles in \(place) are")
+                control.note(.warning("\(bundles) given up: no sink is called '\(way.name)' any more"))
+            }
+            do throws(StoreError) { try store.begin(sinks: names.all) } catch {
+                control.note(.error("\(error.message); the sinks that have gone are ended by the next start"))
+            }
         }
     }
 

@@ -112,7 +112,7 @@ final class StoredOutbox: OutboxQueue {
             try Int64.fetchOne($0, sql: "SELECT through FROM sink WHERE name = ?", arguments: [sink])
         }
         guard let through = through ?? nil else { return }
-        progress.withLock { ($0.settled, $0.handedOut, $0.lookedAt) = (through, through, through) }
+        progress.withLock { $0 = Progress(settled: through, handedOut: through, lookedAt: through) }
     }
 
     /// Leaves it nothing that comes after the newest row.

@@ -16,6 +16,8 @@ final class OutputStages: Sendable {
         /// Its place (``SinkRouting``).
         var place: Int
         var name: String
+        /// Where its entries go, whatever it is called.
+        var destination: String
         var way: Way
         /// Whether it takes longer than shards should wait.
         var isSlow = false
@@ -82,12 +84,16 @@ final class OutputStages: Sendable {
         } catch {
             throw PipelineError(error)
         }
+        let way: Opened.Way
+        var isSlow = false
         switch opened {
-        case .delivery(let open): return Opened(place: place, name: sink.name, way: .taker(open))
-        case .writer(let writer, let isSlow):
-            let stage = OutputStage(sink: writer, ledger: ledger, control: control)
-            return Opened(place: place, name: sink.name, way: .stage(stage), isSlow: isSlow)
+        case .delivery(let open): way = .taker(open)
+        case .writer(let writer, let takesLong):
+            way = .stage(OutputStage(sink: writer, ledger: ledger, control: control))
+            isSlow = takesLong
         }
+        let destination = "\(address.kind.key) \(address.text)"
+        return Opened(place: place, name: sink.name, destination: destination, way: way, isSlow: isSlow)
     }
 
     private static func queue(for stage: OutputStage, _ control: PipelineControl) throws(PipelineError) -> OutputQueue {

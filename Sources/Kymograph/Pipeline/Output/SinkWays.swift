@@ -5,9 +5,20 @@ import Synchronization
 final class SinkWays: Sendable {
     private let store: Store
     private let control: PipelineControl
-    private let ways: Mutex<[SinkWay]>
-    /// How delivery went to sinks that have gone, by name: they may come back.
-    private let gone = Mutex<[IdentifierText: DeliverySummary]>([:])
+    private let known: Mutex<Known>
+    /// Threads that end ways, and have others take their place.
+    private let changing = Atomic(0)
+    /// Whether those threads wait for nothing more, and none begins.
+    private let isCut = Atomic(false)
+
+    private struct Known {
+        /// The way of each sink, also of one that is about to go.
+        var ways: [SinkWay]
+        /// Those that end, or go: what they have sent may be under way still.
+        var ending: [SinkWay] = []
+        /// How delivery went to sinks that have gone, by name: they may come back.
+        var gone: [IdentifierText: DeliverySummary] = [:]
+    }
 
     /// Ways for the sinks that `outputs` has opened.
     ///
@@ -16,7 +27,7 @@ final class SinkWays: Sendable {
         (self.store, self.control) = (store, control)
         var opened: [SinkWay] = []
         for sink in outputs.opened { opened.append(try SinkWays.way(for: sink, store, control)) }
-        ways = Mutex(opened)
+        known = Mutex(Known(ways: opened))
     }
 
     private static func way(
@@ -27,7 +38,7 @@ final class SinkWays: Sendable {
         return try SinkWay(sink, outbox, control)
     }
 
-    private var present: [SinkWay] { ways.withLock { $0 } }
+    private var present: [SinkWay] { known.withLock { $0.ways } }
 
     // MARK: All of them
 
@@ -52,13 +63,34 @@ final class SinkWays: Sendable {
     /// Ends the sinks when they have what there is. A server that is away is not waited for: what it has not got stays
     /// in the store for the next run.
     func finish() {
-        let present = present
+        endChanges()
+        for way in present where way.isLeaving { way.end() }
+        let present = present.filter { !$0.isLeaving }
         for way in present { way.finish() }
         for way in present { way.waitForWriter() }
         while !control.isForced, present.contains(where: \.isWorthWaitingFor) { Wait.milliseconds(5) }
         for way in present {
             way.stop()
             report(way)
+        }
+    }
+
+    /// Milliseconds that an end of the process waits for ways that take the place of others, and then for their threads
+    /// to end.
+    private static let (grace, longestEnd) = (1_000, 5_000)
+
+    /// A server that does not answer must not hold up the end: what waits behind that is left to the next start.
+    private func endChanges() {
+        awaitChanges(SinkWays.grace)
+        isCut.store(true, ordering: .sequentiallyConsistent)
+        awaitChanges(SinkWays.longestEnd)
+    }
+
+    private func awaitChanges(_ milliseconds: Int) {
+        var left = milliseconds / 5
+        while left > 0, changing.load(ordering: .sequentiallyConsistent) > 0, !control.isForced {
+            Wait.milliseconds(5)
+            left -= 1
         }
     }
 
@@ -82,60 +114,149 @@ final class SinkWays: Sendable {
 
     // MARK: Coming and going
 
-    /// A way for a sink that is new, or that takes the place of the one of its name. Nothing goes by it yet.
+    /// Whether nothing that ends is waited for any longer.
+    private var isOver: Bool { isCut.load(ordering: .sequentiallyConsistent) || control.isForced }
+
+    /// Does `work` on a thread of its own: nobody else is to wait for a server.
+    private func change(_ work: @escaping @Sendable () -> Void) {
+        changing.add(1, ordering: .sequentiallyConsistent)
+        WorkerThread.start("kymo-handover") { [self] in
+            work()
+            changing.subtract(1, ordering: .sequentiallyConsistent)
+        }
+    }
+
+    /// A way for a sink that is new, or that takes the place of the one of its name, which may be about to go. Nothing
+    /// goes by it yet.
     ///
     /// - Throws: ``PipelineError`` when the store, or a file that the sink needs, cannot be used.
     func open(_ sink: OutputStages.Opened) throws(PipelineError) -> SinkWay {
-        guard let former = present.first(where: { $0.place == sink.place }) else {
+        guard let former = present.first(where: { $0.isNamed(sink.name) }) else {
             return try SinkWays.way(for: sink, store, control)
         }
         return try former.successor(sink)
     }
 
-    /// Has entries go by `way`, in place of the one at its place if there is one.
+    /// Has entries go by `way`, in place of the one of its name if there is one. It begins when nothing is under way
+    /// that another has sent to the same place: a server would put that in the place of what it gets later.
     func use(_ way: SinkWay) {
-        let former = ways.withLock { ways in
-            defer { ways = ways.filter { $0.place != way.place } + [way] }
-            let former = ways.first { $0.place == way.place }
-            if let former { way.follow(former) }
-            return former
+        let (former, others, gone) = known.withLock { known in
+            let former = known.ways.first { $0.isNamed(way.name) }
+            let others = known.ending.filter { $0 !== former && $0.destination == way.destination }
+            if let former {
+                way.follow(former)
+                if !known.ending.contains(where: { $0 === former }) { known.ending.append(former) }
+            }
+            known.ways = known.ways.filter { $0 !== former } + [way]
+            return (former, others, known.gone.removeValue(forKey: IdentifierText(way.name)))
         }
-        if let former {
-            former.giveWay()
-            way.follow(former.summary)
-        } else {
-            way.follow(gone.withLock { $0.removeValue(forKey: IdentifierText(way.name)) })
+        if former == nil {
+            way.follow(gone)
             way.begin()
         }
-        way.start()
+        guard former != nil || !others.isEmpty else { return begin(way) }
+        former?.want()
+        way.note(isPending: true)
+        change { [self] in
+            if let former { take(over: former, by: way) }
+            for other in others { awaitEnd(of: other) }
+            begin(way)
+            way.note(isPending: false)
+        }
+    }
+
+    /// When the process ends, the next start goes on.
+    private func begin(_ way: SinkWay) {
+        if !isOver { way.start() }
+    }
+
+    private func take(over former: SinkWay, by way: SinkWay) {
+        if former.isLeaving {
+            awaitEnd(of: former)
+            former.goOn()
+        } else {
+            former.giveWay { isOver }
+            noteEnd(of: former)
+        }
+        way.follow(former.summary)
+    }
+
+    private func noteEnd(of way: SinkWay) {
+        known.withLock { $0.ending.removeAll { $0 === way } }
+        way.noteEnded()
+    }
+
+    private func awaitEnd(of way: SinkWay) {
+        while !way.hasEnded, !isOver { Wait.milliseconds(5) }
     }
 
     /// Milliseconds that sinks which go have for what they have been given.
     private static let patience = 10_000
 
-    /// Ends the ways at `places`: their sinks get what there is for them, as long as they take it. How many bundles
-    /// each has not taken. Until `isStopped`, or the pipeline ends by force. What they were sent is answered then: a
-    /// sink that comes back must not be overtaken by it.
-    func end(_ places: [Int], isStopped: () -> Bool) -> [(name: String, rest: Int)] {
-        let going = present.filter { places.contains($0.place) }
-        for way in going {
-            way.leave()
-            way.finish()
+    /// Notes that the sinks at `places` go.
+    func mark(leaving places: [Int]) {
+        known.withLock { known in
+            for way in known.ways where places.contains(way.place) {
+                way.markLeaving()
+                known.ending.append(way)
+            }
         }
+    }
+
+    /// Ends the ways at `places`: their sinks get what there is for them, as long as they take it. What they were sent
+    /// is answered then: a sink that comes back must not be overtaken by it. `completion` is called for each when it
+    /// has ended, on a thread of its own. Until `isStopped`, or the process ends.
+    func end(
+        _ places: [Int], isStopped: @escaping @Sendable () -> Bool,
+        completion: @escaping @Sendable (SinkWay, _ isStopped: () -> Bool) -> Void
+    ) {
+        let going = present.filter { places.contains($0.place) && $0.isLeaving }
+        for way in going {
+            change { [self] in
+                let isStopped = { self.isOver || isStopped() }
+                leave(way, isStopped)
+                completion(way, isStopped)
+                noteEnd(of: way)
+            }
+        }
+        awaitEnd(of: going, isStopped)
+    }
+
+    private func leave(_ way: SinkWay, _ isStopped: () -> Bool) {
+        way.awaitBeginning()
+        way.leave()
+        way.finish()
         var left = SinkWays.patience / 5
-        while left > 0, going.contains(where: \.isWorthWaitingFor), !control.isForced, !isStopped() {
+        while left > 0, way.isWorthWaitingFor, !way.isWanted, !isStopped() {
             Wait.milliseconds(5)
             left -= 1
         }
-        for way in going { way.cease() }
-        for way in going {
-            way.awaitAnswers(until: isStopped)
-            way.end()
-            guard var summary = way.summary else { continue }
-            summary.trouble = nil
-            gone.withLock { $0[IdentifierText(way.name)] = summary }
+        way.cease()
+        way.awaitAnswers(until: isStopped)
+        way.end()
+    }
+
+    /// Milliseconds that a reload waits for servers that go, so that they mostly have gone when it says so.
+    private static let moment = 2_000
+
+    /// Waits for `ways`, and only a moment for those whose servers may take long.
+    private func awaitEnd(of ways: [SinkWay], _ isStopped: () -> Bool) {
+        var waited = 0
+        while ways.contains(where: { !$0.hasEnded && (!$0.waitsForOthers || waited < SinkWays.moment) }) {
+            guard !isStopped(), !isOver else { return }
+            Wait.milliseconds(5)
+            waited += 5
         }
-        ways.withLock { ways in ways.removeAll { places.contains($0.place) } }
-        return isStopped() ? [] : going.map { ($0.name, $0.waiting) }
+    }
+
+    /// Tells no more of `way`, whose sink has gone.
+    func forget(_ way: SinkWay) {
+        known.withLock { known in
+            guard known.ways.contains(where: { $0 === way }) else { return }
+            known.ways.removeAll { $0 === way }
+            guard var summary = way.summary else { return }
+            summary.trouble = nil
+            known.gone[IdentifierText(way.name)] = summary
+        }
     }
 }

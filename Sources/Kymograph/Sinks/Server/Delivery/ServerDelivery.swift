@@ -69,6 +69,7 @@ package final class ServerDelivery: Sendable {
     private struct Shared {
         var status: DeliveryStatus
         var phase = Phase.running
+        var hasStarted = false
         var forgetsLookups = false
     }
 
@@ -118,9 +119,13 @@ package final class ServerDelivery: Sendable {
 
     private var phase: Phase { shared.withLock { $0.phase } }
 
-    /// Begins, on a thread of its own.
+    /// Begins, on a thread of its own; not after ``stop()``.
     package func start() {
-        WorkerThread.start("delivery") { self.run() }
+        let begins = shared.withLock { shared in
+            shared.hasStarted = shared.phase != .done
+            return shared.hasStarted
+        }
+        if begins { WorkerThread.start("delivery") { self.run() } }
     }
 
     /// Ends when everything in the outbox is settled. Rows that come meanwhile are delivered too.
@@ -133,13 +138,16 @@ package final class ServerDelivery: Sendable {
     /// ends would otherwise be overtaken by it: a server goes on with what it has, whether or not the connection
     /// stands.
     package func cease() {
-        shared.withLock { if [.running, .finishing].contains($0.phase) { $0.phase = .ceasing } }
+        shared.withLock { shared in
+            guard [.running, .finishing].contains(shared.phase) else { return }
+            shared.phase = shared.hasStarted ? .ceasing : .done
+        }
         inbox.wake()
     }
 
     /// Ends at once.
     package func stop() {
-        shared.withLock { if $0.phase != .done { $0.phase = .stopping } }
+        shared.withLock { if $0.phase != .done { $0.phase = $0.hasStarted ? .stopping : .done } }
         inbox.end()
     }
 
