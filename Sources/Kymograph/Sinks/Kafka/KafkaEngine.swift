@@ -41,6 +41,8 @@ final class KafkaEngine: DeliveryWork {
     /// and certificates may have changed.
     private var isDown = false
     private var renewal = Instant.distantFuture
+    /// Since when nothing more is sent.
+    private var ceased: Instant?
     private var retries = 0
     private var traffic = SinkTraffic()
     private var health = ServerHealth()
@@ -50,6 +52,9 @@ final class KafkaEngine: DeliveryWork {
     private static let (patience, endurance) = (3, 30)
     /// How long a producer that brokers refuse is kept, in nanoseconds.
     private static let renewalAge: Int64 = 30_000_000_000
+    /// How long brokers may take for what they have when nothing more is sent, in nanoseconds: as long as for one
+    /// request of a producer (`request.timeout.ms`).
+    private static let lastAnswers: Int64 = 30_000_000_000
 
     /// `open` makes a producer.
     init(
@@ -67,8 +72,10 @@ final class KafkaEngine: DeliveryWork {
 
     func turn() {
         listen()
-        if hasRoom { take(waiting: 0) }
-        send()
+        if ceased == nil {
+            if hasRoom { take(waiting: 0) }
+            send()
+        }
         rows.settle()
     }
 
@@ -88,6 +95,14 @@ final class KafkaEngine: DeliveryWork {
         let isDue = waiting.isEmpty && failed.isEmpty || due <= clock.elapsed()
         let wake = min(producer == nil ? .distantFuture : renewal, isDue ? .distantFuture : due)
         return wake == .distantFuture ? nil : wake
+    }
+
+    func cease() { ceased = ceased ?? clock.elapsed() }
+
+    /// A producer gives up nothing by itself.
+    var isUnderWay: Bool {
+        guard let ceased, !underWay.isEmpty, !isDown else { return false }
+        return clock.elapsed() < ceased.advanced(by: KafkaEngine.lastAnswers)
     }
 
     func abandon() { producer = nil }

@@ -20,6 +20,7 @@ final class PostgresEngine: DeliveryWork {
     private var random: any RandomNumberGenerator
     private var link: PostgresLink?
     private var verdict = ""
+    private var isCeasing = false
 
     /// What waits, oldest first; behind it parts of a batch that was refused, the next one last.
     private var waiting: [PostgresEntry] = []
@@ -62,8 +63,8 @@ final class PostgresEngine: DeliveryWork {
     func turn() {
         let end = clock.elapsed().advanced(by: PostgresEngine.turnLength)
         repeat {
-            if hasRoom { take(waiting: 0) }
-            guard !inbox.isEnding, clock.elapsed() >= due else { break }
+            if hasRoom, !isOver { take(waiting: 0) }
+            guard !isOver, clock.elapsed() >= due else { break }
             do throws(PostgresFault) {
                 try send()
             } catch {
@@ -72,6 +73,8 @@ final class PostgresEngine: DeliveryWork {
             rows.settle()
         } while !parts.isEmpty && clock.elapsed() < end
     }
+
+    private var isOver: Bool { isCeasing || inbox.isCeasing || inbox.isEnding }
 
     var hasRoom: Bool { rows.hasRoom }
 
@@ -86,6 +89,11 @@ final class PostgresEngine: DeliveryWork {
     var isIdle: Bool { rows.count == 0 && due <= clock.elapsed() }
     var hasRows: Bool { rows.count > 0 }
     var nextWake: Instant? { parts.isEmpty && link != nil ? nil : max(due, clock.elapsed()) }
+
+    func cease() { isCeasing = true }
+
+    /// A turn ends with the answer to its COMMIT.
+    var isUnderWay: Bool { false }
 
     func abandon() { link = nil }
 
@@ -109,7 +117,8 @@ final class PostgresEngine: DeliveryWork {
         sent = sent ?? queue.sentThrough
         guard writer != nil, sent != nil else { throw PostgresEngine.unknownStore }
         if let link { return link }
-        let made = try target.connect { [inbox] in inbox.isEnding }
+        let made = try target.connect(
+            { [inbox] in inbox.isEnding }, isCeasing: { [inbox] in inbox.isCeasing })
         let server: String
         do throws(PostgresFault) {
             server = try schema.prepare(made)

@@ -11,6 +11,8 @@ final class PostgresLink {
         var milliseconds: Int
         /// Whether nothing is to be waited for any more.
         var isStopped: @Sendable () -> Bool
+        /// Whether nothing is but what may have been committed.
+        var isCeasing: @Sendable () -> Bool = { false }
     }
 
     /// How often a wait looks whether it is to go on, in milliseconds.
@@ -19,6 +21,7 @@ final class PostgresLink {
     private let link: OpaquePointer
     private let patience: Patience
     private var (began, end) = (Instant.distantPast, Instant.distantFuture)
+    private var isCommitting = false
 
     /// Why libpq cannot be used, if it cannot; loads it, if it was not before.
     static var loadingProblem: String? {
@@ -79,6 +82,8 @@ final class PostgresLink {
     /// Does `statements`, the last of which is COMMIT. Whether it was done is unknown after a fault of another kind
     /// than ``PostgresFault/Kind/data``.
     func commit(_ statements: String) throws(PostgresFault) {
+        isCommitting = true
+        defer { isCommitting = false }
         try send(statements)
         let last = try results().done
         guard last == "COMMIT" else { throw PostgresFault(.unable, "the server has not committed, and says \(last)") }
@@ -205,7 +210,8 @@ final class PostgresLink {
         let socket = unsafe kymo_pg_socket(link)
         guard socket >= 0 else { throw lost }
         while true {
-            if patience.isStopped() { throw PostgresFault(.stopped, "the sink ends") }
+            let isOver = patience.isStopped() || !isCommitting && patience.isCeasing()
+            if isOver { throw PostgresFault(.stopped, "the sink ends") }
             var asked = pollfd(fd: socket, events: Int16(POLLIN | (forWriting ? POLLOUT : 0)), revents: 0)
             // Safe: one struct, which is ours.
             if unsafe poll(&asked, 1, Int32(PostgresLink.interval)) > 0 { return }

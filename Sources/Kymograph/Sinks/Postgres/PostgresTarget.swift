@@ -47,8 +47,11 @@ package struct PostgresTarget: Sendable {
     private static let longest = Int(Int32.max)
 
     /// Connects, and has the connection do what this needs of one.
-    func connect(_ isStopped: @escaping @Sendable () -> Bool) throws(PostgresFault) -> PostgresLink {
-        let patience = PostgresLink.Patience(milliseconds: timeout + Self.grace, isStopped: isStopped)
+    func connect(
+        _ isStopped: @escaping @Sendable () -> Bool, isCeasing: @escaping @Sendable () -> Bool = { false }
+    ) throws(PostgresFault) -> PostgresLink {
+        let patience = PostgresLink.Patience(
+            milliseconds: timeout + Self.grace, isStopped: isStopped, isCeasing: isCeasing)
         let link = try PostgresLink(try parameters, connecting: min(timeout, Self.connecting), patience)
         let (each, idle) = (min(timeout, Self.longest), min(2 * (timeout + Self.grace), Self.longest))
         try link.run(

@@ -21,6 +21,8 @@ import TrialSupport
         var end: Int?
         var stored: [KafkaMessage] = []
         var producers = 0
+        /// Messages that producers were given.
+        var given = 0
         /// Most messages that a producer has room for.
         var room = 16
 
@@ -40,6 +42,7 @@ import TrialSupport
         func send(_ message: KafkaMessage, number: UInt64) throws(KafkaFault) {
             guard under.count < brokers.room else { throw KafkaFault(code: -184, saying: "Local: Queue full") }
             under.append((message, number))
+            brokers.given += 1
         }
 
         func look() -> ProducerNews {
@@ -226,6 +229,25 @@ import TrialSupport
         rehearsal.brokers.room = 1
         rehearsal.run(seconds: 10)
         #expect(rehearsal.outbox.settledThrough == 1 && rehearsal.engine.status.trouble == nil)
+    }
+
+    /// One that is to end sends nothing more, and waits for what brokers have: not for ever, and not while they are away.
+    @Test(arguments: [0, -1, -187]) func ceasing(_ answer: Int) throws {
+        let rows = (1...3).map { HubEngineTests.row(Int64($0), [("bed", "{\"n\":\($0)}")]) }
+        let rehearsal = try Rehearsal(rows) { $0.messages = 1 }
+        let (engine, brokers) = (rehearsal.engine, rehearsal.brokers)
+        engine.turn()
+        #expect(brokers.given == 1 && !engine.isUnderWay)
+        engine.cease()
+        #expect(engine.isUnderWay)
+        brokers.steps = answer == 0 ? [] : [-1]
+        brokers.faults = answer == -187 ? [-187] : []
+        engine.turn()
+        #expect(brokers.given == 1 && engine.isUnderWay == (answer == -1))
+        #expect(rehearsal.outbox.settledThrough == (answer == 0 ? 1 : 0))
+        rehearsal.time.advance(to: rehearsal.time.now.advanced(by: 31_000_000_000))
+        engine.turn()
+        #expect(brokers.given == 1 && !engine.isUnderWay)
     }
 
     @Test func withoutKeys() throws {

@@ -13,6 +13,7 @@ final class DeliveryInbox: Sendable {
     private let events = Mutex<[Event]>([])
     private let bell: Doorbell
     private let ending = Atomic(false)
+    private let ceasing = Atomic(false)
 
     init() throws(SystemError) { bell = try Doorbell() }
 
@@ -34,6 +35,15 @@ final class DeliveryInbox: Sendable {
     /// Has the owner end at once.
     func end() {
         ending.store(true, ordering: .relaxed)
+        bell.ring()
+    }
+
+    /// Whether the owner is to begin nothing more.
+    var isCeasing: Bool { ceasing.load(ordering: .relaxed) }
+
+    /// Has the owner begin nothing more.
+    func cease() {
+        ceasing.store(true, ordering: .relaxed)
         bell.ring()
     }
 

@@ -27,11 +27,11 @@ protocol DeliveryWork: AnyObject {
     /// Forgets what it has learnt by asking. Default: ignored.
     func forgetLookups()
 
-    /// Sends nothing from here on; what has been sent is still answered. Default: ignored.
+    /// Sends nothing from here on; what has been sent is still answered.
     func cease()
 
     /// Whether the answer to something that was sent is still to come, so that the server may store it later than
-    /// what others send. Default: false.
+    /// what others send.
     var isUnderWay: Bool { get }
 
     /// Forgets what is under way; answers that still come are not looked at.
@@ -40,8 +40,6 @@ protocol DeliveryWork: AnyObject {
 
 extension DeliveryWork {
     func forgetLookups() {}
-    func cease() {}
-    var isUnderWay: Bool { false }
 }
 
 /// Delivers the rows of an outbox to one server, on a thread of its own.
@@ -142,7 +140,7 @@ package final class ServerDelivery: Sendable {
             guard [.running, .finishing].contains(shared.phase) else { return }
             shared.phase = shared.hasStarted ? .ceasing : .done
         }
-        inbox.wake()
+        inbox.cease()
     }
 
     /// Ends at once.
