@@ -32,6 +32,7 @@ enum WordRules {
         Phrase(found: "1 warnings", better: "1 warning"),
         Phrase(found: "1 readings", better: "1 reading"),
         Phrase(found: "1 bundles", better: "1 bundle"),
+        Phrase(found: "1 entries", better: "1 entry"),
         Phrase(found: "everything that can be said", better: "every setting"),
     ]
 

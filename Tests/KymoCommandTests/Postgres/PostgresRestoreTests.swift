@@ -46,7 +46,7 @@ struct PostgresRestoreTests {
         }
         try Waiting.until("the reading: \(process.errorText)") { try count(run) == "11" }
         let done = try process.terminate()
-        #expect(done.end == .exit(0) && done.error.contains("pg: delivered 1 entries"), "\(done.error)")
+        #expect(done.end == .exit(0) && done.error.contains("pg: delivered 1 entry"), "\(done.error)")
     }
 
     /// What waits while the database is away reaches the numbers of what was lost, in one run or in several.
@@ -76,7 +76,7 @@ struct PostgresRestoreTests {
     @Test func theSameNumberAgain() throws {
         let run = try restored(after: [10])
         let done = try run.run([Readings.heartRate(second: 40)])
-        #expect(done.end == .exit(0) && done.error.contains("pg: delivered 1 entries"), "\(done.error)")
+        #expect(done.end == .exit(0) && done.error.contains("pg: delivered 1 entry"), "\(done.error)")
         let seconds = "SELECT extract(second FROM time)::integer FROM kymo.readings ORDER BY time DESC LIMIT 2"
         #expect(try run.server.query(seconds) == ["40", "9"])
     }

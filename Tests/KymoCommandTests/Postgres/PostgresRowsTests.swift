@@ -236,7 +236,7 @@ struct PostgresRowsTests {
         process.signal(SIGKILL)
         #expect(try process.wait() == .signal(SIGKILL))
         let done = try run.run([Readings.heartRate(second: 3)])
-        #expect(done.end == .exit(0) && done.error.contains("pg: delivered 1 entries"), "\(done.error)")
+        #expect(done.end == .exit(0) && done.error.contains("pg: delivered 1 entry"), "\(done.error)")
         #expect(done.error.contains("(malformedBundle "), "\(done.error)")
         #expect(try run.server.query("SELECT count(*) FROM kymo.readings") == ["4"])
         #expect(try run.server.query("SELECT count(*) FROM kymo.resource") == ["0"])
