@@ -14,8 +14,10 @@ enum SinkCheck {
         var names: Set<IdentifierText> = []
         var claims: Set<IdentifierText> = []
         for sink in settings.sinks {
-            if let claim = sink.address?.claim, !claims.insert(IdentifierText(claim)).inserted {
-                log.add(.error, sink.origin, "two sinks write to one place", advice: "make one of them")
+            if let address = sink.address, let claim = address.claim,
+                !claims.insert(IdentifierText(claim)).inserted
+            {
+                log.add(.error, sink.origin, "two sinks write to one place", advice: address.claimAdvice)
             }
             if sink.name.unicodeScalars.contains(where: { $0.value < 0x20 }) {
                 log.add(.error, sink.origin, "the name has a control character", advice: "write letters and digits")

@@ -36,6 +36,37 @@ import Testing
         #expect(done.error.contains(message), "\(done.error)")
     }
 
+    /// Each would take what the other has stored for what was lost by a restore: they are refused, at a start and by a
+    /// reload, too.
+    @Test func twoSinksOfOneSchema() throws {
+        let (one, other) = ("postgres://kymo@localhost/readings", "postgresql://other@127.0.0.1:5432/readings")
+        func sinks(_ schema: String) -> String {
+            "{name: a, postgres: '\(one)', types: [heartRate]}, {name: b, postgres: '\(other)', schema: \(schema)}"
+        }
+        let folder = TemporaryFolder()
+        let arguments = ["--config", "kymo.yaml", "--data", folder.file("data")]
+        let refusal = "two sinks write to one place; give one of them a schema of its own, or make one of them"
+        folder.write("kymo.yaml", "sinks: [\(sinks("kymo"))]\n")
+        for command in [["check"], ["run", "--stdin"]] {
+            let done = try Kymo.run(command + arguments, directory: folder.path)
+            #expect(done.end == .exit(78), "\(done.error)")
+            #expect(done.error.contains("kymo.yaml:1:") && done.error.contains(refusal), "\(done.error)")
+        }
+        let files = "{to: \(folder.file("x"))}, {to: \(folder.file("y"))}"
+        folder.write("kymo.yaml", "sinks: [\(files)]\n")
+        let run = try Kymo.start(
+            ["run", "--unix", folder.file("k.sock")] + arguments, directory: folder.path)
+        _ = try run.addresses()
+        folder.write("kymo.yaml", "sinks: [\(files), \(sinks("kymo"))]\n")
+        run.signal(SIGHUP)
+        try run.waitForError(refusal)
+        try run.waitForError("the former settings and mappings stay in use")
+        #expect(try run.terminate().end == .exit(0))
+        folder.write("kymo.yaml", "sinks: [\(sinks("ward_7"))]\n")
+        let apart = try Kymo.run(["check"] + arguments, directory: folder.path)
+        #expect(!apart.error.contains("two sinks"), "\(apart.error)")
+    }
+
     /// Its URL is no directory, wherever a directory may stand.
     @Test func whereItMayStand() throws {
         let done = try check("to: \"postgres://kymo@db/readings\"")

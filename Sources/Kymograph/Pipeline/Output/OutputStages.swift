@@ -92,7 +92,7 @@ final class OutputStages: Sendable {
             way = .stage(OutputStage(sink: writer, ledger: ledger, control: control))
             isSlow = takesLong
         }
-        let destination = "\(address.kind.key) \(address.text)"
+        let destination = address.claim ?? "\(address.kind.key) \(address.text)"
         return Opened(place: place, name: sink.name, destination: destination, way: way, isSlow: isSlow)
     }
 

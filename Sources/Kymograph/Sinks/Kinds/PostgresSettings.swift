@@ -75,8 +75,10 @@ package struct PostgresSettings: SinkAddress {
     package var text: String { url?.text ?? "" }
     /// The kind and the URL without its scheme.
     package var name: String { "postgres \(url?.place ?? "")" }
-    /// Several sinks can write to one database.
-    package var claim: String? { nil }
+    /// The schema: which of two versions is the later one is told by the rows of one sink. What another has stored
+    /// looks like what was lost by a restore, and is replaced.
+    package var claim: String? { url.map { "\(kind.key) \($0.databasePlace) \(schema ?? "")" } }
+    package var claimAdvice: String { "give one of them a schema of its own, or make one of them" }
 
     /// What is wrong with its settings, among themselves and with the rest.
     package func findings(_ circumstances: SinkCircumstances) -> [SinkFinding] {

@@ -15,6 +15,9 @@ package protocol SinkAddress: Hashable, Sendable {
     /// What no two sinks can both write to; nil where several can. Default: the name.
     var claim: String? { get }
 
+    /// What to do about two sinks of one ``claim``. Default: make one of them.
+    var claimAdvice: String { get }
+
     /// Where it makes and changes files. Default: nowhere.
     var writePlaces: [WritePlace] { get }
 
@@ -41,6 +44,8 @@ extension SinkAddress {
     package var name: String { "\(kind.key) \(text)" }
     /// The name.
     package var claim: String? { name }
+    /// Make one of them.
+    package var claimAdvice: String { "make one of them" }
     /// Nowhere.
     package var writePlaces: [WritePlace] { [] }
     /// Nothing.

@@ -112,6 +112,13 @@ package struct PostgresURL: Hashable, Sendable {
         return parts.count == 4 && parts[0] == "127" && parts.allSatisfy { UInt8($0) != nil }
     }
 
+    /// Where the database is, whoever the user is: as far as the text tells that.
+    var databasePlace: String {
+        let isHere = ["localhost", "127.0.0.1", "::1"].contains(host.lowercased())
+        let server = isSocket ? host : isHere ? "localhost" : host.lowercased()
+        return "\(server):\(port ?? "5432")/\(database)"
+    }
+
     /// The same without its scheme, for names.
     var place: String { String(text.dropFirst(PostgresURL.schemes.first(where: text.hasPrefix)?.count ?? 0)) }
 }
