@@ -50,6 +50,8 @@ package struct DeliverySummary: Codable, Sendable {
     package var lastErrorTime: String?
     /// Why the sink takes nothing at present, if that has lasted or will not pass by itself.
     package var trouble: DeliveryTrouble?
+    /// Whether it has answered as one does where nothing is wrong, though it was sent nothing; else nil.
+    package var hasAnswered: Bool?
     /// When something is sent next, if it waits.
     package var nextAttempt: String?
     /// Answers about Devices, Patients and Encounters that are used at present.
@@ -71,7 +73,10 @@ package struct DeliverySummary: Codable, Sendable {
     /// Adds what was counted in this run before the sink had other settings. Until it has answered by these, what was
     /// wrong with it counts as going on.
     mutating func add(_ earlier: DeliverySummary) {
-        if traffic?.lastSuccess == nil, trouble == nil { trouble = earlier.trouble }
+        // A circuit that is closed says nothing: brokers and event hubs are asked nothing before there is something.
+        let isKnown = hasAnswered == true || traffic?.lastSuccess != nil
+        if !isKnown, trouble == nil { trouble = earlier.trouble }
+        hasAnswered = isKnown || earlier.hasAnswered == true && trouble == nil ? true : nil
         if lastErrorTime == nil { (lastError, lastErrorTime) = (earlier.lastError, earlier.lastErrorTime) }
         delivered += earlier.delivered
         deleted = (deleted ?? 0) + (earlier.deleted ?? 0)

@@ -32,6 +32,24 @@ struct PostgresFaultTests {
         #expect(done.end == .exit(0) && !done.error.contains("falsch") && !done.error.contains("geheim"))
     }
 
+    /// Another password, by a reload while nothing waits: the trouble is over as soon as it is connected.
+    @Test func aPasswordIsMendedByAReload() throws {
+        var run = PostgresRun(server: try PostgresServer())
+        run.url = run.server.networkURL
+        run.settings = ["passwordFile: \(run.passwordFile("falsch"))"]
+        let process = try run.start()
+        try Waiting.until("trouble") { try run.trouble() == "credentialsRefused" }
+        run.settings = ["passwordFile: \(run.passwordFile("geheim", name: "other"))"]
+        _ = run.configuration()
+        process.signal(SIGHUP)
+        try Waiting.until("a connection: \(process.errorText)") {
+            try run.delivery()?["circuit"]?.text == "closed"
+        }
+        #expect(try run.trouble() == nil)
+        try process.waitForError("pg: recovered")
+        #expect(try process.terminate().end == .exit(0))
+    }
+
     /// A user that may not write; then it may.
     @Test func noPermission() throws {
         let run = PostgresRun(server: try PostgresServer())

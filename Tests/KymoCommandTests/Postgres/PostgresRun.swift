@@ -56,8 +56,8 @@ struct PostgresRun {
     }
 
     /// A file with `password` that nobody else can read.
-    func passwordFile(_ password: String) -> String {
-        let file = folder.write("password", password)
+    func passwordFile(_ password: String, name: String = "password") -> String {
+        let file = folder.write(name, password)
         // Safe: Swift lends the path for the call.
         unsafe chmod(file, 0o600)
         return file

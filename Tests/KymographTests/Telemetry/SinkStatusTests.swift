@@ -41,4 +41,16 @@ import Testing
         #expect(summary.traffic?.sentBytes == 25 && summary.traffic?.durations.seconds == 3)
         #expect((summary.trouble == nil) == hasAnswered)
     }
+
+    /// A database that was connected to is in no trouble by its new settings, though nothing was there to be sent. That
+    /// the circuit of brokers is closed says nothing: they were not asked.
+    @Test(arguments: [false, true]) func nothingWasThereToBeSent(hasAnswered: Bool) {
+        var former = DeliverySummary()
+        former.trouble = DeliveryTrouble(.credentialsRefused, "the password is refused")
+        var status = DeliveryStatus()
+        (status.circuit, status.hasAnswered) = (.closed, hasAnswered)
+        var summary = DeliverySummary(status)
+        summary.add(former)
+        #expect(summary.isUp && (summary.trouble == nil) == hasAnswered)
+    }
 }

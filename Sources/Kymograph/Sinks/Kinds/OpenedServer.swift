@@ -86,6 +86,7 @@ extension DeliverySummary {
         lastError = status.lastError
         lastErrorTime = status.lastErrorTime?.text
         trouble = status.trouble
+        hasAnswered = status.hasAnswered ? true : nil
         nextAttempt = status.nextAttempt.map(\.text)
         (traffic, concurrency, deliveryTimes) = (status.traffic, status.concurrency, status.deliveryTimes)
         lookups = status.lookups

@@ -38,6 +38,7 @@ final class PostgresEngine: DeliveryWork {
     private var traffic = SinkTraffic()
     private var health = ServerHealth()
     private var lastError: (text: String, time: Instant)?
+    private var hasAnswered = false
 
     /// Most bytes of the resources of a batch, about, and least time that one turn takes, in nanoseconds.
     private static let batchBytes = 4 << 20
@@ -140,7 +141,7 @@ final class PostgresEngine: DeliveryWork {
         fillParts()
         guard let part = parts.popLast() else {
             // Somebody has mended what was wrong, as far as that can be told.
-            (failures, due) = (0, .distantPast)
+            (failures, due, hasAnswered) = (0, .distantPast, true)
             return health.succeed(isWrite: true)
         }
         var batch = PostgresBatch(part)
@@ -240,7 +241,7 @@ final class PostgresEngine: DeliveryWork {
         var status = DeliveryStatus()
         let now = clock.elapsed()
         (status.base, status.verdict, status.concurrency) = (target.url.place, verdict, 1)
-        status.trouble = trouble
+        (status.trouble, status.hasAnswered) = (trouble, hasAnswered)
         status.circuit =
             status.trouble?.isDefinite == true
             ? .refused : failures >= Circuit.threshold ? .open : link == nil ? .probing : .closed

@@ -42,6 +42,8 @@ package struct DeliveryStatus: Hashable, Sendable {
     package var retries = 0
     /// What was asked, and how it was answered, in this run.
     package var traffic = SinkTraffic()
+    /// Whether a server that gets nothing has answered as it does where nothing is wrong.
+    package var hasAnswered = false
     /// Times from the making of entries to when the server had them: of each row the oldest.
     package var deliveryTimes = DurationCounts()
     /// What went wrong last, empty when nothing did; never with secrets.
