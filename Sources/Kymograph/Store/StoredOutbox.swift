@@ -210,6 +210,8 @@ final class StoredOutbox: OutboxQueue {
         settle(Settlement(sink: sink, through: through, receipts: receipts, undeliverable: undeliverable))
     }
 
+    func tell(_ text: String) { store.watch.note(.warning("\(sink): \(text)")) }
+
     func note(taken types: Set<String>) {
         guard !types.isEmpty else { return }
         store.queue.add { $0.taken[sink, default: []].formUnion(types) }

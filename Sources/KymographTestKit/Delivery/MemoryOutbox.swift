@@ -9,6 +9,7 @@ package final class MemoryOutbox: OutboxQueue {
         var through: Int64 = 0
         var receipts: [DeliveryReceipt] = []
         var undeliverable: [UndeliverableEntry] = []
+        var told: [String] = []
     }
 
     private let state = Mutex(State())
@@ -33,6 +34,11 @@ package final class MemoryOutbox: OutboxQueue {
             return number
         }
     }
+
+    /// Keeps what the operator is told.
+    package func tell(_ text: String) { state.withLock { $0.told.append(text) } }
+    /// What the operator was told.
+    package var told: [String] { state.withLock { $0.told } }
 
     /// Rows after `number`.
     package func rows(after number: Int64, bytes: Int, milliseconds: Int) -> [OutboxRow] {

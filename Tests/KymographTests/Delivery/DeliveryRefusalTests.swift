@@ -132,6 +132,20 @@ import TrialSupport
         #expect(told == [true, true, true, false, false, false])
     }
 
+    /// Then that is said, once; what comes is counted as before.
+    @Test func thatRefusedResourcesHaveNoLettersIsSaid() throws {
+        let rehearsal = try DeliveryRehearsal { $0.mostRefusedResources = 3 }
+        rehearsal.server.refusal = { $0["resourceType"] as? String == "Observation" ? nil : (403, "forbidden") }
+        for window in 1...4 {
+            #expect(rehearsal.outbox.told.isEmpty == (window < 3))
+            rehearsal.outbox.add(TestRow.batch([Reading("d\(window)", window)]))
+            rehearsal.run()
+        }
+        #expect(rehearsal.outbox.told.count == 1 && rehearsal.outbox.told.first?.hasPrefix("3 Patients") == true)
+        #expect(rehearsal.outbox.undeliverable.count == 3)
+        #expect(rehearsal.engine.status.undeliverable == 8 && rehearsal.outbox.isSettled)
+    }
+
     @Test func halvesWhatIsTooLarge() throws {
         let readings = (1...40).map { Reading("d\($0 % 5)", $0) }
         let rehearsal = try DeliveryRehearsal([TestRow.transaction(readings)])

@@ -112,6 +112,9 @@ package protocol OutboxQueue: AnyObject, Sendable {
     /// Notes that the sink has taken readings of these types, by name.
     func note(taken types: Set<String>)
 
+    /// Tells the operator of something that a sink has given up doing. Default: ignored.
+    func tell(_ text: String)
+
     /// The last number settled, before this run too; 0 at first.
     var settledThrough: Int64 { get }
 
@@ -135,6 +138,9 @@ package protocol OutboxQueue: AnyObject, Sendable {
 extension OutboxQueue {
     /// Default: ignored.
     package func note(taken types: Set<String>) {}
+
+    /// Default: ignored.
+    package func tell(_ text: String) {}
 
     /// That of no store.
     package var lineage: String? { "0" }

@@ -35,6 +35,8 @@ package struct DeliverySettings: Sendable {
     package var updateCreate: Bool?
     /// Whether Observations that were an error are deleted.
     package var deletesEmptied = false
+    /// Most letters of Patients and Devices that the server refuses: those of readings must not be pushed out by more.
+    var mostRefusedResources = 20_000
     /// Whether receipts say what entries are about.
     package var keepsSubjects = false
     /// Identifier systems of what resources refer to.

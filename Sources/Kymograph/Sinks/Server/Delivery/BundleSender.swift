@@ -26,7 +26,8 @@ final class BundleSender {
         judge = BundleJudge(channel: channel, creates: creates)
         outcomes = EntryOutcomes(
             channel: channel, rows: rows, creates: creates,
-            confirmation: ContentConfirmation(settings: settings, channel: channel, rows: rows))
+            confirmation: ContentConfirmation(settings: settings, channel: channel, rows: rows),
+            refused: RefusedResources(most: settings.mostRefusedResources))
         limit = BundleLimit(settings)
     }
 

@@ -6,7 +6,7 @@ struct EntryOutcomes {
     let rows: OutboxConsumer
     let creates: ConditionalCreates
     let confirmation: ContentConfirmation
-    let refused = RefusedResources()
+    let refused: RefusedResources
 
     /// Notes what became of each entry of `part`; gives what is to be sent again.
     func note(_ answers: [EntryAnswer], of part: BundlePart, isTransaction: Bool) -> BundlePart? {
@@ -92,5 +92,9 @@ struct EntryOutcomes {
             UndeliverableEntry(
                 row: carried.row, resource: carried.name, reason: reason, detail: answer.text, bytes: carried.excerpt,
                 attempts: attempts))
+        guard refused.isFull else { return }
+        rows.tell(
+            "\(refused.most) Patients and Devices that the server refuses are dead letters; further ones are counted, "
+                + "and none is a dead letter before a restart or a reload of the sink's settings")
     }
 }

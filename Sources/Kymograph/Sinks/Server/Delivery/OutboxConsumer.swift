@@ -129,6 +129,9 @@ final class OutboxConsumer {
     /// Counts a refusal of what an undeliverable entry tells of already.
     func countRefusal(_ reason: Rejection) { undeliverable[reason, default: 0] += 1 }
 
+    /// Tells the operator `text`.
+    func tell(_ text: String) { queue.tell(text) }
+
     // MARK: Settling
 
     /// Settles the rows that are done with all before them.

@@ -15,11 +15,14 @@ final class RefusedResources {
     }
 
     /// Most letters in all.
-    private let most: Int
+    let most: Int
     private var told = 0
     private var refusals: [ServerIdentifier: Refusal] = [:]
 
-    init(most: Int = 20_000) { self.most = most }
+    init(most: Int) { self.most = most }
+
+    /// Whether there are no letters of others any more.
+    var isFull: Bool { told >= most }
 
     /// Notes that a server has refused the one of `identifier` with `answer`; whether that has no letter yet.
     func note(_ answer: EntryAnswer, of identifier: ServerIdentifier) -> Bool {
