@@ -25,8 +25,7 @@ final class PostgresEngine: DeliveryWork {
     /// What waits, oldest first; behind it parts of a batch that was refused, the next one last.
     private var waiting: [PostgresEntry] = []
     private var parts: [[PostgresEntry]] = []
-    /// Most entries of a batch for now.
-    private var limit: Int
+    private var limit: PostgresBatchLimit
 
     /// Failures since the last batch was taken, and when the next attempt is due.
     private var failures = 0
@@ -56,7 +55,7 @@ final class PostgresEngine: DeliveryWork {
         let delivery = target.delivery
         rows = OutboxConsumer(queue, delivery, clock: clock)
         backoff = Backoff(first: delivery.firstBackoff, longest: delivery.longestBackoff)
-        limit = target.entries
+        limit = PostgresBatchLimit(most: target.entries)
     }
 
     // MARK: One turn
@@ -104,7 +103,7 @@ final class PostgresEngine: DeliveryWork {
     private func fillParts() {
         guard parts.isEmpty else { return }
         var bytes = 0
-        let batch = waiting.prefix(limit).prefix { entry in
+        let batch = waiting.prefix(limit.entries).prefix { entry in
             bytes += entry.size
             return bytes == entry.size || bytes <= PostgresEngine.batchBytes
         }
@@ -157,9 +156,8 @@ final class PostgresEngine: DeliveryWork {
         }
         if !batch.entries.isEmpty { traffic.add(code: "00000", isSuccess: true, batch.size, clock, began) }
         for entry in batch.entries { rows.finish(entry, keepsSubject: target.keepsSubjects) }
-        // Slowly: each time that it is too much costs a whole timeout.
-        refused = 0
-        (failures, limit) = (0, min(target.entries, limit + max(1, limit / 8)))
+        (refused, failures) = (0, 0)
+        limit.grow()
         health.succeed(isWrite: true)
         fillParts()
     }
@@ -207,7 +205,7 @@ final class PostgresEngine: DeliveryWork {
         }
         guard [.data, .slow].contains(fault.kind), batch.count > 1 else { return [batch] }
         let middle = batch.count / 2
-        if fault.kind == .slow { limit = max(1, min(limit, middle)) }
+        if fault.kind == .slow { limit.shrink(to: middle) }
         return [Array(batch[middle...]), Array(batch[..<middle])]
     }
 

@@ -24,6 +24,26 @@ import Testing
         #expect(delivery.status.lastError.isEmpty && delivery.status.retries == 0)
     }
 
+    /// However often a database is too slow, there is no commit of the store for each entry; and it comes back.
+    @Test func batchesStayLargeEnough() {
+        var limit = PostgresBatchLimit(most: 1_000)
+        for _ in 0..<12 { limit.shrink(to: limit.entries / 2) }
+        #expect(limit.entries == 8)
+        limit.shrink(to: 1)
+        #expect(limit.entries == 8)
+        var batches = 0
+        while limit.entries < 1_000 {
+            limit.grow()
+            batches += 1
+        }
+        #expect(batches < 60)
+        limit.grow()
+        #expect(limit.entries == 1_000)
+        var small = PostgresBatchLimit(most: 3)
+        small.shrink(to: 1)
+        #expect(small.entries == 3)
+    }
+
     /// Nor does it begin anything.
     @Test func nothingIsBegunAtTheEnd() throws {
         let server = ScriptedBroker()
