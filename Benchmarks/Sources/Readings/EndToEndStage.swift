@@ -8,7 +8,9 @@ package struct EndToEndStage: ~Copyable, Stage {
         var bytes = 0
         private var assembler = BundleAssembler()
 
-        func rejected(_ reason: Rejection, bytes: ByteView, source: Int, received: Instant, detail: RejectionDetail) {
+        func rejected(
+            _ reason: Rejection, bytes: ByteView, source: Int, received: Instant, lead: Int64, detail: RejectionDetail
+        ) {
             fatalError("the workload gives only good readings: \(reason)")
         }
 

@@ -8,6 +8,8 @@ final class ReturningLetters: Sendable {
     struct Letter: Hashable, Sendable {
         /// When its bytes came first.
         var time: Instant
+        /// Nanoseconds by which its readings were stamped later.
+        var lead: Int64 = 0
         /// Its number in the store; nil where the ledger is not to count on what comes of it.
         var number: Int64?
     }

@@ -201,7 +201,8 @@ extension StoredLetter {
     /// Has its bytes expected again from its source, `isAccounted` where the ledger may count on what comes of them;
     /// for so long after the last letter, or for ever.
     func expect(_ returning: ReturningLetters, isAccounted: Bool, for patience: Duration? = nil) {
-        let letter = ReturningLetters.Letter(time: at, number: isAccounted ? number : nil)
+        let letter = ReturningLetters.Letter(
+            time: at, lead: context?.lead ?? 0, number: isAccounted ? number : nil)
         if let bytes { returning.expect(bytes, of: letter, from: source, for: patience) }
     }
 

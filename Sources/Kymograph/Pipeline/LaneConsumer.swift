@@ -209,7 +209,8 @@ struct LaneConsumer: ~Copyable, PayloadConsumer {
     private mutating func firstTime(_ bytes: ByteView, _ source: Int) -> Instant? {
         guard !settings.returning.isEmpty else { return nil }
         guard let letter = settings.returning.take(bytes, from: settings.sources[source].name) else { return nil }
-        reporter.noteReturned(at: letter.time)
+        reporter.noteReturned(lead: letter.lead)
+        lane.isReturned = true
         if let number = letter.number { arrivals.begin(number, totals) }
         return letter.time
     }
@@ -221,6 +222,10 @@ struct LaneConsumer: ~Copyable, PayloadConsumer {
 
     /// Notes what became of a payload, if it was a dead letter.
     private mutating func endArrival() {
+        if lane.isReturned {
+            reporter.noteReturned(lead: nil)
+            lane.isReturned = false
+        }
         if arrivals.isUnderWay { arrivals.end(totals) }
     }
 

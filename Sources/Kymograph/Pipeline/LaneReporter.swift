@@ -24,8 +24,8 @@ final class LaneReporter: LaneEvents, Sendable {
     private let store: Store?
     private let clock: ReceiveClock
     private let counts: RuleCounts
-    /// The receive time of the last payload that came a second time.
-    private let returned = Mutex<Instant?>(nil)
+    /// By how much readings of the present payload are stamped later, if that is a dead letter; nil for others.
+    private let returnedLead = Mutex<Int64?>(nil)
     /// Rejections since the counts were reported last.
     private let rejections = Mutex(LaneRejections())
     /// Reasons of rejections since somebody asked for them, each once.
@@ -85,12 +85,12 @@ final class LaneReporter: LaneEvents, Sendable {
     private func account(_ source: Int) -> Account { accounts.withLock { $0[source] } }
 
     func lead(at received: Instant) -> Int64 {
-        // A time of a dead letter is of the clock already, and long gone.
-        returned.withLock { $0 } == received ? 0 : clock.lead(at: received)
+        // What the clock showed when a dead letter came is long gone.
+        returnedLead.withLock { $0 } ?? clock.lead(at: received)
     }
 
-    func laterLead(at received: Instant) -> Int64 {
-        returned.withLock { $0 } == received ? 0 : clock.lead(at: received, isLater: true)
+    func ownLead(at received: Instant) -> Int64 {
+        returnedLead.withLock { $0 } ?? clock.ownLead(at: received)
     }
 
     /// Rejections that the store was or will be told of: with a letter, and without.
@@ -98,8 +98,9 @@ final class LaneReporter: LaneEvents, Sendable {
 
     func readingCounts(for set: MappingSet) -> SharedCounts { ledger.readings.counts(of: set, lane: number) }
 
-    /// What comes next was received at `time`.
-    func noteReturned(at time: Instant) { returned.withLock { $0 = time } }
+    /// What comes next is a dead letter whose readings are stamped `lead` nanoseconds later than it came; with nil it
+    /// is none.
+    func noteReturned(lead: Int64?) { returnedLead.withLock { $0 = lead } }
 
     /// The lane maps `inputs`, by the numbers of their sources, with `set` from here on.
     func adopt(_ set: MappingSet, _ inputs: [LaneInput]) {
@@ -139,7 +140,9 @@ final class LaneReporter: LaneEvents, Sendable {
         keeper.measured(measurement, key: key)
     }
 
-    func rejected(_ reason: Rejection, bytes: ByteView, source: Int, received: Instant, detail: RejectionDetail) {
+    func rejected(
+        _ reason: Rejection, bytes: ByteView, source: Int, received: Instant, lead: Int64, detail: RejectionDetail
+    ) {
         let account = account(source)
         account.ledger.reject(reason)
         tap.rejected(reason)
@@ -153,11 +156,12 @@ final class LaneReporter: LaneEvents, Sendable {
         let text = context.withLock { $0.text(detail, reason, bytes, source: source, received: received) }
         deadLetters?.append(reason: reason, source: account.name, receivedAt: received, bytes: bytes, detail: text)
         guard store != nil || observer != nil else { return }
-        // By the clock of readings: whether it came before what takes its readings back is asked when it is replayed.
-        let stamped = received.advanced(by: lead(at: received))
+        // Replayed, it is mapped by the wall clock, and has the place among others that its readings had.
+        var context = account.context
+        context.lead = lead
         let letter = StoredDeadLetter(
-            at: stamped, kind: .payload, reason: reason.name, source: account.name, detail: text, bytes: bytes.array,
-            context: account.context)
+            at: received, kind: .payload, reason: reason.name, source: account.name, detail: text, bytes: bytes.array,
+            context: context)
         observer?.rejected(reason, letter, source: source)
         if store != nil { rejections.withLock { $0.add(letter, source: source) } }
     }

@@ -27,7 +27,7 @@ extension StoreSchema {
     static let addedTables: [(table: String, make: @Sendable (Database) throws -> Void)] = [
         ("receipt_taken", keepReceiptTakers), (StoredPayloads.index, keepPayloads),
         (SequenceWindow.table, keepSequences), (TopicPosition.table, keepPositions),
-        (SettledLetters.counts, keepSettled), (LetterContext.table, keepContexts),
+        (SettledLetters.counts, keepSettled),
     ]
 
     /// What `kymo sources` lists no more (``RemovedNames``).
@@ -110,17 +110,6 @@ extension StoreSchema {
                 CREATE TABLE IF NOT EXISTS \(SettledLetters.letters) (letter INTEGER PRIMARY KEY, \(row));
                 CREATE TABLE IF NOT EXISTS \(SettledLetters.counts) (
                     \(row), count INTEGER NOT NULL, PRIMARY KEY (source, series, hour, outcome)) WITHOUT ROWID
-                """)
-    }
-
-    /// What sources said of payloads that became dead letters (``LetterContext``). It is made besides the steps, too:
-    /// programs that do not know it replay letters as they always did. Of the letters that they write, nothing is
-    /// known.
-    private static func keepContexts(_ db: Database) throws {
-        try db.execute(
-            sql: """
-                CREATE TABLE \(LetterContext.table) (
-                    letter INTEGER PRIMARY KEY, device BLOB NOT NULL, patient BLOB NOT NULL, timezone TEXT)
                 """)
     }
 

@@ -1,7 +1,9 @@
 /// What a lane tells its owner. Called per batch and per rejected reading; per good one only while a tap is open.
 package protocol LaneEvents: AnyObject {
-    /// A reading of `source` was rejected.
-    func rejected(_ reason: Rejection, bytes: ByteView, source: Int, received: Instant, detail: RejectionDetail)
+    /// A reading of `source` was rejected, received at `received` by the wall clock; others of its payload are stamped
+    /// `lead` nanoseconds later.
+    func rejected(
+        _ reason: Rejection, bytes: ByteView, source: Int, received: Instant, lead: Int64, detail: RejectionDetail)
     /// `count` readings of `source` were received since the last time; rejected ones are among them.
     func received(_ count: Int, source: Int)
     /// Something happened to readings of `source` since the last time that their owner should know.
@@ -13,9 +15,9 @@ package protocol LaneEvents: AnyObject {
     /// Nanoseconds by which readings received at `received`, by the wall clock, are to be stamped later, so that what
     /// comes later never has an earlier receive time. Asked once for all that came at the same time.
     func lead(at received: Instant) -> Int64
-    /// As ``lead(at:)``, and later than all that came before, also at the same time: of a retraction it is known what
-    /// came before it.
-    func laterLead(at received: Instant) -> Int64
+    /// As ``lead(at:)``, for a document that has retractions: later than all that came before, also at the same time,
+    /// and earlier than all that comes behind. Of a retraction it is known what came before it, and with it.
+    func ownLead(at received: Instant) -> Int64
     /// Where the readings of each template of `set` are counted from here on, by the template's number.
     func readingCounts(for set: MappingSet) -> SharedCounts
     /// The lane has met others than at the last time, or goes by other limits.
@@ -55,8 +57,8 @@ extension LaneEvents {
     /// None: the wall clock is trusted.
     package func lead(at received: Instant) -> Int64 { 0 }
 
-    /// No later.
-    package func laterLead(at received: Instant) -> Int64 { lead(at: received) }
+    /// No other.
+    package func ownLead(at received: Instant) -> Int64 { lead(at: received) }
 
     /// Nobody reads them.
     package func readingCounts(for set: MappingSet) -> SharedCounts { SharedCounts(count: set.templates.count) }

@@ -9,13 +9,19 @@ struct LaneOutput: ~Copyable, MeasurementOutput {
     private var drops: [Bool]
     private var mark: UInt8 = 0
     private var received = Instant.distantPast
+    /// The time for which ``lead`` was asked; of nothing that comes when it is to be asked again.
+    private var asked = Instant.distantPast
     /// By how much readings are stamped later than ``received``: mapping goes by the wall clock, the order of what came
     /// does not.
     private var lead: Int64 = 0
     /// Whether readings are stamped later, or somebody decides on them: one question for all.
     private var isParticular = false
+    /// Marks readings of dead letters that come again.
+    private var returnedMark: UInt8 = 0
     /// Shards that have got retractions of the present document.
     private var retractionShards: Set<Int> = []
+    /// What the present document has taken back, by hash: two of one hash only have a stamp each.
+    private var retracted: Set<Int> = []
     /// Whether what comes is of one document, part by part.
     private var takesParts = false
     /// A retraction as shards get it.
@@ -49,11 +55,21 @@ struct LaneOutput: ~Copyable, MeasurementOutput {
 
     mutating func begin(source: Int, received: Instant) {
         rings.source = source
-        mark = marks[source]
-        guard received != self.received else { return }
-        self.received = received
+        mark = marks[source] | returnedMark
+        guard received != asked else { return }
+        (self.received, asked) = (received, received)
         lead = events.lead(at: received)
         noteParticular()
+    }
+
+    /// Whether what comes is a dead letter that comes again: it has a stamp of its own, and came before all that has
+    /// the same.
+    var isReturned: Bool {
+        get { returnedMark != 0 }
+        set {
+            returnedMark = newValue ? ReadingMark.returned : 0
+            asked = .distantPast
+        }
     }
 
     private mutating func noteParticular() { isParticular = lead != 0 || judge.judges != .none }
@@ -152,7 +168,7 @@ struct LaneOutput: ~Copyable, MeasurementOutput {
 
     mutating func reject(_ reason: Rejection, bytes: ByteView, detail: RejectionDetail) {
         rings.noteRejected()
-        events.rejected(reason, bytes: bytes, source: rings.source, received: received, detail: detail)
+        events.rejected(reason, bytes: bytes, source: rings.source, received: received, lead: lead, detail: detail)
     }
 
     // MARK: Retractions
@@ -162,9 +178,7 @@ struct LaneOutput: ~Copyable, MeasurementOutput {
     @inline(never)
     mutating func retract(_ record: Measurement, payload: ByteView, key: ByteView, template: Int32) -> Rejection? {
         if let refusal = judge.refusal(ofRetraction: record, key: key, source: rings.source) { return refusal }
-        // What came before is so by its receive time, too. What renews the reading comes behind.
-        lead = events.laterLead(at: received)
-        noteParticular()
+        stampRetraction(of: key, payload)
         Tombstone.write(key, isNameless: judge.takesNoPatientOfRetractions, content: payload, into: &tombstone)
         var record = record
         record.kind = RecordKind.retraction.rawValue
@@ -176,9 +190,26 @@ struct LaneOutput: ~Copyable, MeasurementOutput {
         return nil
     }
 
+    /// Gives a document with retractions a stamp of its own, by which all of it is known: what came before it is so by
+    /// its receive time, too. A part that takes back what an earlier one has renewed begins another.
+    private mutating func stampRetraction(of key: ByteView, _ content: ByteView) {
+        var hasher = Hasher()
+        hasher.combine(SeriesKey.type(of: key))
+        hasher.combine(SeriesKey.device(of: key).array)
+        hasher.combine(content.array)
+        let isFirst = retracted.isEmpty
+        guard retracted.insert(hasher.finalize()).inserted, !isFirst else {
+            lead = events.ownLead(at: received)
+            return noteParticular()
+        }
+    }
+
     /// Ends a document: its readings are behind its retractions, and what comes next is not of it.
     mutating func endRetractions() {
-        guard !takesParts, !retractionShards.isEmpty else { return }
+        guard !takesParts, !retracted.isEmpty else { return }
+        // What comes next at the same time is later.
+        asked = .distantPast
+        retracted.removeAll()
         rings.routeStaged()
         for shard in retractionShards where !rings.endDocument(for: shard) { break }
         retractionShards.removeAll()

@@ -83,6 +83,13 @@ package struct ReadingLane: ~Copyable {
         set { output.setTapped(newValue) }
     }
 
+    /// Whether what comes is a dead letter that comes again: its stamp is asked for, and of readings with the same one
+    /// it was there first.
+    package var isReturned: Bool {
+        get { output.isReturned }
+        set { output.isReturned = newValue }
+    }
+
     /// Which readings are taken from here on; nil for all. To be set between batches.
     package var admission: (any ReadingAdmission)? {
         get { output.admission }

@@ -12,7 +12,7 @@ enum ReadingMark {
     static let moves: UInt8 = 2
     /// Of a record of the journal: the reading, which was there, was taken back. No other record has both marks.
     static let retracts: UInt8 = moves | supersedes
-    /// Of a record of the journal: a dead letter that was taken again. What is there was there after it.
+    /// Of a record of the journal, or of a ring: a dead letter that was taken again. What is there was there after it.
     static let returned: UInt8 = 4
     /// Instance grouping: is being encoded by the owner; any change takes this away.
     static let sending: UInt8 = 4

@@ -33,6 +33,8 @@ struct ReadingMerger: ~Copyable {
     private(set) var isChanged = false
     /// Whether the merged values do not fit in one payload; nothing else is valid then.
     private(set) var isTooLong = false
+    /// Whether the new reading was there before what was received at the same time.
+    private var isFormer = false
 
     /// Payload of the merged reading, and the receive times if they differ; valid until the next merge.
     var payload: ByteView { writer.view }
@@ -68,6 +70,7 @@ struct ReadingMerger: ~Copyable {
     ) {
         let storedPayload = storedBytes[0..<stored.payloadBytes]
         (outcome, isChanged, isTooLong) = (.duplicate, false, false)
+        isFormer = new.mark & ReadingMark.returned != 0
         values.removeAll()
         load(stored, storedPayload)
         if stored.mark & ReadingMark.mixedReceipt != 0 {
@@ -160,7 +163,7 @@ struct ReadingMerger: ~Copyable {
             isChanged = true
         } else {
             outcome = .conflict
-            guard value.received >= present.received else { return }
+            guard value.received > present.received || value.received == present.received && !isFormer else { return }
             values[position] = value
             isChanged = true
         }

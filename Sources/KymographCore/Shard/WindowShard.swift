@@ -225,6 +225,9 @@ struct WindowShard<Archive: WindowArchive & ~Copyable>: ~Copyable {
                 reason, record, payload, machine.identity(of: series), series: machine.archive.number(of: series))
         }
         if pending.isJournaled {
+            var record = record
+            // The journal is in the order in which all came.
+            record.mark &= ReadingMark.source
             pending.journal.append(series: machine.archive.number(of: series), record, payload)
         }
     }
@@ -267,6 +270,10 @@ struct WindowShard<Archive: WindowArchive & ~Copyable>: ~Copyable {
         guard takesWhole else { return }
         sendReplacing(record, payload, series: series)
         guard pending.isJournaled else { return }
+        var record = record
+        // What a dead letter brings has lost, also where both have one stamp: without its mark it has to be earlier.
+        if isRejected, record.mark & ReadingMark.returned != 0 { record.received = record.received.advanced(by: -1) }
+        record.mark &= ReadingMark.source
         let (former, bytes) = machine.superseded
         let number = machine.archive.number(of: series)
         guard former.instant != record.instant else {
@@ -277,7 +284,6 @@ struct WindowShard<Archive: WindowArchive & ~Copyable>: ~Copyable {
         guard !tags.isEmpty else { return pending.journal.append(series: number, record, payload) }
         // When the journal is replayed, the former reading is gone, and its tags with it.
         var whole = ByteWriter(capacity: payload.count + 64)
-        var record = record
         tags.withByteView { ReadingTags.append(payload, keeping: $0, to: &whole) }
         record.payloadBytes = whole.count
         pending.journal.append(series: number, record, whole.view)

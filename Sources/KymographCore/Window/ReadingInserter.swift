@@ -228,7 +228,7 @@ extension ReadingInserter {
 
     /// Keeps the reading that was received first of two that say different things, value by value.
     private mutating func keepSuperseded(by reading: Measurement, _ payload: ByteView, _ stored: WindowReadings) {
-        if reading.received >= stored.measurement(0).received {
+        if reading.isLater(than: stored.measurement(0).received) {
             superseded.keep(stored)
         } else {
             superseded.keep(reading, payload)
@@ -247,7 +247,8 @@ extension ReadingInserter {
 }
 
 extension Measurement {
-    /// Whether it takes the place of a reading received at `stored`: of those of one time, the last one taken does.
+    /// Whether it takes the place of a reading received at `stored`: of those of one time, the last one taken does,
+    /// unless it comes from a dead letter.
     func isLater(than stored: Instant) -> Bool {
         received > stored || received == stored && mark & ReadingMark.returned == 0
     }

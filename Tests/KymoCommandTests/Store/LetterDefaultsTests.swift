@@ -131,7 +131,7 @@ import Testing
         #expect(try phone.run.command("dead", "discard", "1").end == .exit(0))
         let named = Phone()
         try named.fill("", [Phone.line.replacing("\"id\"", with: "\"patient\":\"p-7\",\"id\"")])
-        try named.run.change("DROP TABLE letter_context")
+        try named.run.change("DELETE FROM letter_context")
         #expect(try named.replay(", defaultPatient: p-2", isRunning: isRunning).end == .exit(0))
         #expect(named.run.written.count == 1 && named.run.written[0].contains("\"p-7\""), "\(named.run.written)")
     }

@@ -59,7 +59,9 @@ import TrialSupport
             tapped.append(Rings.text(measurement, payload, SeriesKey.identity(key)))
         }
 
-        func rejected(_ reason: Rejection, bytes: ByteView, source: Int, received: Instant, detail: RejectionDetail) {
+        func rejected(
+            _ reason: Rejection, bytes: ByteView, source: Int, received: Instant, lead: Int64, detail: RejectionDetail
+        ) {
             refused.append("\(reason) \(bytes.string)")
         }
         func received(_ count: Int, source: Int) {

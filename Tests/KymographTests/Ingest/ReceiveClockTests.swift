@@ -20,40 +20,56 @@ import TrialSupport
     /// A clock that stands still for as long as it was set back would keep quiet windows open; one that goes on as
     /// before would never agree with the wall clock again.
     @Test func catchesUpAtHalfThePace() {
-        let clock = ReceiveClock(now: start)
-        _ = clock.lead(at: at(100))
-        #expect(clock.lead(at: at(90)) == 10_000_000_000)
-        #expect(clock.time(at: at(92)) == at(101))
-        #expect(clock.time(at: at(110)) == at(110) && clock.lead(at: at(112)) == 0)
+        let clock = ReceiveClock(now: start, steady: at(0))
+        _ = clock.lead(at: at(100), steady: at(100))
+        #expect(clock.lead(at: at(90), steady: at(100)) == 10_000_000_000)
+        #expect(clock.time(at: at(92), steady: at(102)) == at(101))
+        #expect(clock.time(at: at(110), steady: at(120)) == at(110))
+        #expect(clock.lead(at: at(112), steady: at(122)) == 0)
     }
 
     /// What takes a reading back is later than all that came at the same moment before it, and what comes behind it is
-    /// no earlier.
+    /// later still.
     @Test func goesOnForWhatTakesReadingsBack() {
-        let clock = ReceiveClock(now: start)
-        #expect(clock.lead(at: at(1)) == 0)
-        #expect(clock.lead(at: at(1), isLater: true) == 1 && clock.lead(at: at(1)) == 1)
-        #expect(clock.lead(at: at(1), isLater: true) == 2 && clock.latest == at(1).advanced(by: 2))
-        #expect(clock.lead(at: at(2)) == 0)
+        let clock = ReceiveClock(now: start, steady: start)
+        #expect(clock.lead(at: at(1), steady: start) == 0)
+        #expect(clock.ownLead(at: at(1), steady: start) == 1 && clock.lead(at: at(1), steady: start) == 2)
+        #expect(clock.ownLead(at: at(1), steady: start) == 3 && clock.latest == at(1).advanced(by: 4))
+        #expect(clock.time(at: at(1), steady: start) == clock.latest && clock.lead(at: at(2), steady: start) == 0)
+    }
+
+    /// Whoever asks for a time that was read a moment before, as often as there are rejections or retractions in what
+    /// came then, sets no clock back. Catches a clock that counts that moment again with each, and is minutes ahead.
+    @Test(arguments: [false, true]) func anEarlierTimeIsNoStepBack(isOwn: Bool) {
+        let clock = ReceiveClock(now: start, steady: start)
+        for step in 0..<1_000 {
+            let steady = start.advanced(by: Int64(step) * 1_000)
+            _ = isOwn ? clock.ownLead(at: start, steady: steady) : clock.lead(at: start, steady: steady)
+            _ = clock.asked(at: at(0.005), steady: steady)
+        }
+        // By half of the millisecond that all of it takes, and two nanoseconds for each that has a time of its own.
+        #expect(clock.latest <= at(0.005).advanced(by: isOwn ? 502_000 : 500_000))
+        #expect(clock.time(at: at(1), steady: at(1)) == at(1))
     }
 
     /// Where nothing comes, who looks at silence asks. Catches a clock that is set back with nothing to notice it.
     @Test func whoAsksNoticesAClockThatIsSetBack() {
-        let clock = ReceiveClock(now: start)
-        #expect(clock.asked(at: at(100)) == at(100))
-        #expect(clock.asked(at: at(90)) == at(100))
-        #expect(clock.time(at: at(92)) == at(101))
+        let clock = ReceiveClock(now: start, steady: at(0))
+        #expect(clock.asked(at: at(100), steady: at(100)) == at(100))
+        #expect(clock.asked(at: at(90), steady: at(100)) == at(100))
+        #expect(clock.time(at: at(92), steady: at(102)) == at(101))
     }
 
     /// It goes on where the store says that it was, at times that are seeded and jump in both directions.
     @Test(arguments: Trials.seeds(3)) func neverGoesBack(seed: UInt64) {
         var generator = SeededGenerator(seed: seed)
         var clock = ReceiveClock(now: start)
-        var (wall, last) = (0.0, Instant.distantPast)
+        var (wall, steady, last) = (0.0, 0.0, Instant.distantPast)
         for step in 0..<2_000 {
             wall += Double.random(in: step % 97 == 0 ? -1e6...1e6 : -0.01...0.1, using: &generator)
-            if step % 200 == 0 { clock = ReceiveClock(after: clock.latest, now: at(wall)) }
-            let shown = at(wall).advanced(by: clock.lead(at: at(wall)))
+            steady += Double.random(in: 0...0.1, using: &generator)
+            if step % 200 == 0 { clock = ReceiveClock(after: clock.latest, now: at(wall), steady: at(steady)) }
+            let shown = at(wall).advanced(by: clock.lead(at: at(wall), steady: at(steady)))
             #expect(shown >= last && shown >= at(wall))
             last = shown
         }

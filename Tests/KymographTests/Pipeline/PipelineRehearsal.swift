@@ -46,7 +46,9 @@ struct PipelineRehearsal: ~Copyable {
 
         func rejected(_ reading: RejectedReading, payload: ByteView) {}
 
-        func rejected(_ reason: Rejection, bytes: ByteView, source: Int, received: Instant, detail: RejectionDetail) {
+        func rejected(
+            _ reason: Rejection, bytes: ByteView, source: Int, received: Instant, lead: Int64, detail: RejectionDetail
+        ) {
             laneRejected[reason, default: 0] += 1
         }
 

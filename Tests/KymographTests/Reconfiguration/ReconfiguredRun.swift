@@ -240,7 +240,9 @@ final class ReconfiguredRecord: LaneEvents, ShardEvents {
         return (letters, count)
     }
 
-    func rejected(_ reason: Rejection, bytes: ByteView, source: Int, received: Instant, detail: RejectionDetail) {
+    func rejected(
+        _ reason: Rejection, bytes: ByteView, source: Int, received: Instant, lead: Int64, detail: RejectionDetail
+    ) {
         letters.append(
             StoredDeadLetter(
                 at: received, kind: .payload, reason: reason.name, source: "test", detail: "", bytes: bytes.array))
