@@ -135,6 +135,7 @@ private struct SameLetter {
         try rejected.add(-1, db)
         try TallyKey(source: rejected.source, series: -1, hour: hour, outcome: LedgerOutcome.received).add(-1, db)
         try db.execute(sql: "DELETE FROM dead WHERE number = ?", arguments: [new.number])
+        try LetterContext.forget(new.number, db)
         try db.execute(
             sql: "UPDATE dead SET replayed = ? WHERE number = ?",
             arguments: [old.replayed?.nanoseconds, old.number])

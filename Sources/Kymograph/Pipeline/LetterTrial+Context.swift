@@ -81,10 +81,15 @@ extension LetterTrial {
         let given = given(letter, bytes, present)
         guard given != self.given(letter, bytes, former) else { return nil }
         let needed = changes.filter { given != self.given(letter, bytes, $0.taken(from: former, into: present)) }
-        let names = (needed.isEmpty ? changes : needed).map(\.rawValue).joined(separator: " and ")
+        let decisive = needed.isEmpty ? changes : needed
+        let names = decisive.map(\.rawValue).joined(separator: " and ")
         guard letter.context != nil else {
             return "what it holds depends on \(names) of its source, and an earlier kymo has not kept what that was "
                 + "when it came: have its sender send it again, or discard it"
+        }
+        if decisive.contains(.defaultPatient), former.defaultPatient.isEmpty, settings.requiresPatient {
+            return "it came when its source named no patient, and 'identity: strict' demands one: have its sender send "
+                + "it again, or discard it"
         }
         return "what it holds depends on \(names) of its source, which is not what it was when it came: name a "
             + "configuration in which it is, by 'kymo dead show \(letter.number)', and replay then, without an "

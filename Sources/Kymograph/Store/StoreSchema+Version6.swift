@@ -2,8 +2,8 @@ import GRDB
 
 /// The step to version 6.
 extension StoreSchema {
-    /// What is known of retractions since then, and what letters keep of their sources. The version is noted together with it: an earlier program would take
-    /// what is renewed for what is out, and keep out all that comes by its name.
+    /// What is known of retractions since then, and what letters keep of their sources. The version is noted together
+    /// with it: an earlier program would take what is renewed for what is out, and keep out all that comes by its name.
     static func migrateTo6(_ db: Database) throws {
         try keepRenewals(db)
         try keepContexts(db)

@@ -168,7 +168,7 @@ struct PostgresFaultTests {
         own.forEach { kill($0, SIGCONT) }
         run.server.goOn()
         // That not everything was delivered is said by the status.
-        #expect(done.end == .exit(75) && done.error.contains("wait in"), "\(done.error)")
+        #expect(done.end == .exit(75) && done.error.contains("for the next start"), "\(done.error)")
         #expect(try run.run([]).end == .exit(0))
         #expect(count(run) == "210")
     }

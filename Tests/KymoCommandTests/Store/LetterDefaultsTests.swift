@@ -22,12 +22,15 @@ import Testing
 
         static let line = #"{"id":"watch-1","at":"2026-03-01T08:00:00Z","pulse":1,"value":61}"#
 
+        /// What `source` says of the source, and behind that line of all else.
         private func arguments(_ source: String) -> [String] {
+            let parts = source.split(separator: "\n", omittingEmptySubsequences: false)
             let config = run.folder.write(
                 "kymo.yaml",
                 """
                 sources:
-                  - {unix: \(run.folder.file("a.sock")), mappings: [\(run.folder.file("mine"))]\(source)}
+                  - {unix: \(run.folder.file("a.sock")), mappings: [\(run.folder.file("mine"))]\(parts[0])}
+                \(parts.dropFirst().joined(separator: "\n"))
 
                 """)
             return ["--config", config, "--data", run.data, "--out", run.output, "--format", "ndjson"]
@@ -89,6 +92,20 @@ import Testing
         #expect(try phone.replay("", isRunning: isRunning).end == .exit(0))
         let written = phone.run.written
         #expect(written.count == 1 && !written[0].contains("urn:kymograph:patient"), "\(written)")
+    }
+
+    /// Where a patient is demanded, what came without one is nobody's for good: the advice was to name a configuration
+    /// in which it would be rejected again.
+    @Test(arguments: [false, true]) func aPatientIsDemanded(isRunning: Bool) throws {
+        let phone = Phone()
+        let strict = "\nidentity: strict"
+        try phone.fill(strict)
+        let replay = try phone.replay(", defaultPatient: p-1" + strict, isRunning: isRunning)
+        #expect(replay.end == .exit(65) && replay.error.contains("replayed 0 payloads"), "\(replay.error)")
+        let advice = "have its sender send it again, or discard it"
+        #expect(replay.error.contains("letter 1: it came when its source named no patient"), "\(replay.error)")
+        #expect(replay.error.contains(advice) && !replay.error.contains("name a configuration"), "\(replay.error)")
+        #expect(try phone.run.command("dead", "list").lines.count == 2 && phone.run.written.isEmpty)
     }
 
     @Test(arguments: [false, true]) func anotherDevice(isRunning: Bool) throws {

@@ -111,7 +111,7 @@ struct PowerLossTests {
     @Test func outputIsMadeDurableWithItsName() throws {
         let disk = try record(CrashTests.lines(seed: Trials.seed(3), count: 300), isCalm: true)
         let syncs = disk.syncs(in: "out")
-        #expect(syncs.all >= 3)
+        #expect(syncs.all > 0)
         #expect(syncs.nameless == 0)
     }
 }

@@ -23,6 +23,7 @@ import Testing
     private func check(_ run: StoredRun, letters: Int) throws {
         #expect(try run.value("SELECT count(*) FROM dead") == letters)
         #expect(try run.value("SELECT sum(count) FROM tally WHERE outcome IN (SELECT reason FROM dead)") == letters)
+        #expect(try run.value(StoredRun.strayContexts) == 0)
         let verified = try run.command("ledger", "--verify")
         #expect(verified.end == .exit(0), "\(verified.error)")
         let balance = try run.json("ledger", "--format", "json")["balance"]

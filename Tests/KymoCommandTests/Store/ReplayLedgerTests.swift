@@ -84,6 +84,7 @@ import Testing
             #expect(isKilled || onTheWay == 0, "\(ledger)", sourceLocation: sourceLocation)
             #expect(isComplete == (missing + onTheWay == 0), "\(ledger)", sourceLocation: sourceLocation)
             #expect(try run.command("ledger", "--verify").end == .exit(0), sourceLocation: sourceLocation)
+            #expect(try run.value(StoredRun.strayContexts) == 0, sourceLocation: sourceLocation)
         }
 
         /// Waits until the store has as many readings from a running instance.

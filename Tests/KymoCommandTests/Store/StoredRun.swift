@@ -31,6 +31,9 @@ struct StoredRun {
         try JSONTree(parsing: try Kymo.run(arguments + ["--data", data]).output)
     }
 
+    /// What is kept of letters that are gone.
+    static let strayContexts = "SELECT count(*) FROM letter_context WHERE letter NOT IN (SELECT number FROM dead)"
+
     /// The sink of ``refusedEntry``, which has taken nothing of what comes.
     static let refusingSink = "INSERT INTO sink VALUES ('server', 0)"
 
