@@ -147,7 +147,7 @@ package struct LedgerReport: Encodable, Sendable {
 
     private enum CodingKeys: String, CodingKey {
         case from, to, balance, replayed, sources, topics, series, sequenceGaps, missingFrames, lacking, windows
-        case superseded, retracted, missing
+        case superseded, retracted, unwrittenValues, missing
         case isComplete, completeness
     }
 
@@ -169,6 +169,7 @@ package struct LedgerReport: Encodable, Sendable {
         try container.encode(windows, forKey: .windows)
         try container.encode(superseded, forKey: .superseded)
         try container.encode(retracted, forKey: .retracted)
+        try container.encodeIfPresent(unwrittenValues, forKey: .unwrittenValues)
         try container.encode(missing, forKey: .missing)
         try container.encode(isComplete, forKey: .isComplete)
         try container.encode(completeness, forKey: .completeness)
