@@ -57,7 +57,8 @@ import Testing
 
     private func stamps(_ lane: inout ReadingLane) -> Stamps {
         lane.batchEnd()
-        var (stamps, consumer) = (Stamps(), RingConsumer(ring))
+        var stamps = Stamps()
+        var consumer = RingConsumer(ring)
         while let record = consumer.next() {
             if record.kind == RecordKind.retraction.rawValue { stamps.retractions.append(record.received) }
             guard record.kind == RecordKind.measurement.rawValue else { continue }
