@@ -210,13 +210,18 @@ struct ReconfigurationSequence {
         if !letters.isEmpty { try run.noteReplayed(letters.map(\.number)) }
     }
 
-    /// Takes readings back into the journal whose devices found no room.
-    private mutating func takeReadingsBack() throws {
+    /// Those of readings whose devices found no room. Lets go of the store.
+    private func lettersWithoutRoom() throws -> [StoredLetter] {
         let store = try Store(path: scratch.path)
-        let letters = try Self.letters(store).filter {
+        defer { store.close() }
+        return try Self.letters(store).filter {
             $0.kind == "measurement" && $0.reason == Rejection.tooManyDevices.name && $0.replayed == nil
         }
-        store.close()
+    }
+
+    /// Takes readings back into the journal whose devices found no room.
+    private mutating func takeReadingsBack() throws {
+        let letters = try lettersWithoutRoom()
         guard !letters.isEmpty else { return }
         isJournalEmpty = false
         _ = try LetterReturn.run(letters, directory: scratch.path) { _ in }

@@ -95,7 +95,12 @@ import Testing
         var commit = StoreCommit(store, MappingExchange(set))
         var rehearsal = DurableRehearsal(set: set, store: store, settings: StoredRun.settings)
         rehearsal.begin { _ in }
-        for device in 0..<4_500 { rehearsal.take(Self.line(0, device: device)) }
+        for device in 0..<4_500 {
+            rehearsal.take(Self.line(0, device: device))
+            guard device % 100 == 99 else { continue }
+            rehearsal.handOver()
+            try persist(store, &commit)
+        }
         rehearsal.drain()
         try persist(store, &commit)
         #expect(try store.value("SELECT count(*) FROM window") == 4_500)
