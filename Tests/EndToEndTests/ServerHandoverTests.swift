@@ -87,7 +87,7 @@ import Testing
     /// An instance of which the server has taken a bundle, and answers nothing; it has other settings since.
     private func hanging() async throws -> (server: TestServer, run: ChildProcess, address: String) {
         let server = try TestServer("fhir_store.py", ["--hold"])
-        folder.write("patients.csv", "device,patient\nbed-8,p-8\n")
+        folder.write("patients.csv", "device,patient\nwatch-1,p-1\nbed-8,p-8\n")
         configure(server.url("/fhir"), timeout: 600)
         let (run, address) = try start()
         try send(Readings.heartRates(20), address, total: 20, wait: "0s")
@@ -101,8 +101,8 @@ import Testing
     /// Meanwhile other files are read, and the process ends as if the server was away; the next run goes on.
     @Test func aServerThatHangsHoldsUpNothing() async throws {
         let (server, run, address) = try await hanging()
-        folder.write("patients.csv", "device,patient\nbed-8,p-8\nbed-9,p-9\n")
-        try run.waitForError("was read again: periods 2, devices 2")
+        folder.write("patients.csv", "device,patient\nwatch-1,p-1\nbed-8,p-8\nbed-9,p-9\n")
+        try run.waitForError("was read again: periods 3, devices 3")
         try send([Readings.heartRate(second: 30)], address, total: 21, wait: "0s")
         let done = try run.terminate()
         #expect(done.end == .exit(0) && done.balance?.isClosed == true, "\(done.error)")

@@ -39,6 +39,8 @@ struct PostgresFaultTests {
         run.settings = ["passwordFile: \(run.passwordFile("falsch"))"]
         let process = try run.start()
         try Waiting.until("trouble") { try run.trouble() == "credentialsRefused" }
+        // So that it is over for who reads the log.
+        try process.waitForError("SQLSTATE 28P01")
         run.settings = ["passwordFile: \(run.passwordFile("geheim", name: "other"))"]
         _ = run.configuration()
         process.signal(SIGHUP)

@@ -125,7 +125,8 @@ import Testing
         machine.step(seconds: 0)
         write(sp: "$.nothing")
         let ahead = #"{"d":"w","t":\#(now + days / 2),"i":"a","hr":70}"#
-        try run([early + #""sp":97}"#, ahead], machine.environment)
+        let rejected = try kymo(["run", "--stdin"], [early + #""sp":97}"#, ahead], machine.environment)
+        #expect(rejected.balance?.reasons == ["missingValue": 1, "clockAhead": 1], "\(rejected.error)")
         write(sp: "$.sp")
         let replayed = try kymo(["dead", "replay", "--all"])
         #expect(replayed.error.contains("replayed 1 payload"), "\(replayed.error)")

@@ -112,6 +112,10 @@ import Testing
     /// After a repair that lost the types, their numbers are given anew: a letter of before is of none of them.
     @Test func aRepairLosesTheTypes() throws {
         try leaveLetter()
+        write(unit: "mmol/L", devices: 10)
+        // Series without their types are damage.
+        let other = try command("run", lines: [#"{"d":"d4","t":"2026-03-01T08:00:00Z","glu":5.1,"i":"g-3"}"#])
+        #expect(other.balance?.accepted == 1, "\(other.error)")
         try StoredRun(folder: folder).change("DELETE FROM type")
         write(unit: "mg/dL", devices: 10)
         let run = try command("run", lines: [#"{"d":"d3","t":"2026-03-01T08:00:00Z","glu":104,"i":"g-2"}"#])

@@ -114,7 +114,9 @@ struct StoredRun {
     /// checksums.
     private func opened() throws -> DatabaseQueue {
         guard kymo_pages_register() == 0 else { throw WaitError(description: "no checksums of pages") }
-        return try DatabaseQueue(path: "\(data)/kymo.sqlite")
+        var configuration = Configuration()
+        configuration.busyMode = .timeout(10)
+        return try DatabaseQueue(path: "\(data)/kymo.sqlite", configuration: configuration)
     }
 
     /// The number that a query of the database gives.
