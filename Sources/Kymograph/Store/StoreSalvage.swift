@@ -201,11 +201,10 @@ struct StoreSalvage {
     // MARK: What depends on several tables
 
     private mutating func finish(_ old: Database?, _ target: Database) throws {
-        var untyped: Int64?
-        if try !StoredTypes.areWhole(target) {
-            try dropUntyped(target)
-            untyped = try Int64.fetchOne(target, sql: "SELECT max(number) FROM dead")
-        }
+        if try !StoredTypes.areWhole(target) { try dropUntyped(target) }
+        // Without series, too: what is lost may be the types of letters.
+        let losesTypes = torn.contains("type") || lost["type", default: 0] > 0
+        let untyped = losesTypes ? try Int64.fetchOne(target, sql: "SELECT max(number) FROM dead") : nil
         let orphans = "DELETE FROM window WHERE series NOT IN (SELECT number FROM series)"
         try target.execute(sql: orphans)
         lost["window", default: 0] += target.changesCount

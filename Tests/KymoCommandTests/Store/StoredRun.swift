@@ -114,7 +114,7 @@ struct StoredRun {
     /// checksums.
     private func opened() throws -> DatabaseQueue {
         guard kymo_pages_register() == 0 else { throw WaitError(description: "no checksums of pages") }
-        var configuration = Configuration()
+        var configuration = GRDB.Configuration()
         configuration.busyMode = .timeout(10)
         return try DatabaseQueue(path: "\(data)/kymo.sqlite", configuration: configuration)
     }
