@@ -6,11 +6,21 @@ import Testing
 
 /// Windows that the archive drops while late readings have them open again: each reading is counted once.
 @Suite struct LedgerRetentionTests {
-    private static func line(_ second: Int, device: Int = 1) -> [UInt8] {
+    private static func line(_ second: Int) -> [UInt8] {
         Array(
             """
-            {"deviceId":"watch-\(device)","type":"heartRate","timestamp":"2026-03-01T08:00:\(second + 10)Z",\
+            {"deviceId":"watch-1","type":"heartRate","timestamp":"2026-03-01T08:00:\(second + 10)Z",\
             "value":\(60 + second),"unit":"/min"}
+            """.utf8)
+    }
+
+    /// In an hour of some days in February.
+    private static func earlyLine(_ hour: Int, device: Int) -> [UInt8] {
+        let (day, rest) = (20 + hour / 24, hour % 24)
+        return Array(
+            """
+            {"deviceId":"watch-\(device)","type":"heartRate","timestamp":"2026-02-\(day)T\(rest < 10 ? "0" : "")\(rest):00:00Z",\
+            "value":60,"unit":"/min"}
             """.utf8)
     }
 
@@ -95,9 +105,8 @@ import Testing
         var commit = StoreCommit(store, MappingExchange(set))
         var rehearsal = DurableRehearsal(set: set, store: store, settings: StoredRun.settings)
         rehearsal.begin { _ in }
-        for device in 0..<4_500 {
-            rehearsal.take(Self.line(0, device: device))
-            guard device % 100 == 99 else { continue }
+        for hour in 0..<100 {
+            for device in 0..<45 { rehearsal.take(Self.earlyLine(hour, device: device)) }
             rehearsal.handOver()
             try persist(store, &commit)
         }
