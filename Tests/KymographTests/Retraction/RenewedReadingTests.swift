@@ -117,6 +117,7 @@ import Testing
                     ALTER TABLE retraction DROP COLUMN renewed;
                     ALTER TABLE retraction DROP COLUMN came;
                     DROP TABLE retraction_series;
+                    DROP TABLE letter_context;
                     DELETE FROM grdb_migrations WHERE identifier = '6';
                     PRAGMA user_version = 5
                     """)
