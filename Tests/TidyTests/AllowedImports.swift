@@ -127,6 +127,7 @@ struct AllowedImports {
             Sinks/Server/Merge:
             Sinks/Server/Identity: Sinks/Server Sinks/Server/Merge
             Sinks/Server/Entries: Sinks/Outbox Sinks/Server Sinks/Server/Channel Sinks/Server/Identity
+                Sinks/Server/Responses
             Sinks/Server/Delivery: System Sinks/Outbox Sinks/Server Sinks/Server/Channel Sinks/Server/Responses
                 Sinks/Server/Merge Sinks/Server/Identity Sinks/Server/Entries
             Sinks/Events: Sinks/Outbox Sinks/Server/Delivery

@@ -40,6 +40,7 @@ enum IdentityRules {
         "Sources/Kymograph/Control/FlushRequest.swift": "names of sinks",
         "Sources/Kymograph/Ledger/SourceReportReader.swift": "names of sources",
         "Sources/Kymograph/Pipeline/LaneConsumer.swift": "names of types and sources",
+        "Sources/Kymograph/Support/LedgerSummary.swift": "names of reasons",
         "Sources/Kymograph/Pipeline/LetterTrial.swift": "names of types",
         "Sources/Kymograph/Pipeline/Output/DirectDelivery.swift": "names of types",
         "Sources/Kymograph/Pipeline/Output/WrittenBlocks.swift": "names of types",

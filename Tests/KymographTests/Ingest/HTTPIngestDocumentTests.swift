@@ -24,7 +24,8 @@ import Testing
             number: 0, lineCap: 1_024, acknowledging: .byProtocol, isFresh: true, hasOpenEnds: false)
         var intake = StreamIntake(progress)
         var report = HTTPIngestReport(answer)
-        try report.handOn(PaddedBytes(copying: Array(body.utf8)).view, .documents, &intake, to: &consumer)
+        let bytes = PaddedBytes(copying: Array(body.utf8))
+        try report.handOn(bytes.view, .documents, &intake, to: &consumer)
         return consumer.text
     }
 

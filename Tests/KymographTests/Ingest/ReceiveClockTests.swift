@@ -11,9 +11,10 @@ import TrialSupport
     private func at(_ seconds: Double) -> Instant { start.advanced(by: Int64(seconds * 1e9)) }
 
     @Test func followsTheWallClock() {
-        let clock = ReceiveClock(now: start)
+        let clock = ReceiveClock(now: start, steady: start)
         for seconds in [0.0, 0.001, 2, 3_600] {
-            #expect(clock.lead(at: at(seconds)) == 0 && clock.time(at: at(seconds)) == at(seconds))
+            #expect(clock.lead(at: at(seconds), steady: at(seconds)) == 0)
+            #expect(clock.time(at: at(seconds), steady: at(seconds)) == at(seconds))
         }
     }
 

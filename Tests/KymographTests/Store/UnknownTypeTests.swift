@@ -18,13 +18,18 @@ import Testing
             """.utf8)
     }
 
+    /// Lets go of the store.
+    private func fill(_ scratch: Scratch, _ set: MappingSet, _ lines: [[UInt8]]) throws {
+        var run = try StoredRun(scratch.path, set: set)
+        try run.take(lines, delivers: true)
+        try run.end()
+    }
+
     /// A store with readings of two types, in which the form of the type that `number` gives is `form`.
     private func store(_ set: MappingSet, _ number: Int, form: String) throws -> Scratch {
         let scratch = Scratch()
-        var run = try StoredRun(scratch.path, set: set)
-        try run.take(
-            [Self.line("glucose", 90, unit: "mg/dL"), Self.line("bodyTemperature", 37, unit: "Cel")], delivers: true)
-        try run.end()
+        let lines = [Self.line("glucose", 90, unit: "mg/dL"), Self.line("bodyTemperature", 37, unit: "Cel")]
+        try fill(scratch, set, lines)
         let store = try Store(path: scratch.path)
         defer { store.close() }
         try store.pool.write { db in

@@ -11,10 +11,10 @@ package enum UnwrittenReason: String, CaseIterable, Sendable {
 
     /// The reason of values that `rejection` would have been for, if they had been all.
     init(_ rejection: Rejection) {
-        switch rejection {
-        case .inexactNumber: self = .inexactNumber
-        case .valueTooLong: self = .valueTooLong
-        default: self = .invalidValue
+        if rejection == .inexactNumber {
+            self = .inexactNumber
+        } else {
+            self = rejection == .valueTooLong ? .valueTooLong : .invalidValue
         }
     }
 }
