@@ -78,10 +78,21 @@ extension Store {
         }.map(\.number)
     }
 
+    /// The number of each of `keys`: one that is new has it for all of its readings, and is new to the first of them.
+    private func seriesNumbers(_ keys: [[UInt8]]) -> [(key: [UInt8], number: (number: Int, isNew: Bool))] {
+        var given: [[UInt8]: Int] = [:]
+        return keys.map { key in
+            if let number = given[key] { return (key, (number, false)) }
+            let one = number(of: key)
+            given[key] = one.number
+            return (key, one)
+        }
+    }
+
     /// Puts the readings of `letters` into the journal, and counts them as received.
     fileprivate func takeBack(_ letters: [StoredLetter]) throws(StoreError) {
         let records = letters.compactMap { letter in letter.bytes.flatMap { LetterRecord(letter: $0) } }
-        let series = records.map { (key: $0.series, number: number(of: $0.series)) }
+        let series = seriesNumbers(records.map(\.series))
         let numbered = zip(series, records).map { (series: $0.number.number, bytes: $1.bytes) }
         guard records.count == letters.count, let (block, sources) = JournalRecord.join(numbered) else {
             throw StoreError(.unusable, "the record of one of the letters is damaged: leave it out")
