@@ -118,12 +118,14 @@ import Testing
         #expect(other.balance?.accepted == 1, "\(other.error)")
         try StoredRun(folder: folder).change("DELETE FROM type")
         write(unit: "mg/dL", devices: 10)
-        let run = try command("run", lines: [#"{"d":"d3","t":"2026-03-01T08:00:00Z","glu":104,"i":"g-2"}"#])
+        // Behind what the lost archive may have had.
+        let run = try command("run", lines: [#"{"d":"d3","t":"2026-03-01T09:00:00Z","glu":104,"i":"g-2"}"#])
         #expect(run.error.contains("repaired") && run.balance?.accepted == 1, "\(run.error)")
         #expect(try command("check").end == .exit(0))
         let replay = try command("dead", "replay", "--all")
         #expect(replay.end != .exit(0) && replay.error.contains("does not know its type any more"), "\(replay.error)")
-        #expect(try letters().contains("tooManyDevices"))
+        let left = try letters()
+        #expect(left.contains("tooManyDevices"), "\(left)")
         #expect(written.contains(#""value":104,"unit":"mg/dL""#) && !written.contains("5.8"), "\(written)")
     }
 }
