@@ -196,13 +196,18 @@ struct StoreRetention {
         return dropped
     }
 
+    /// Counts rows: a repair goes on with numbers far behind those that are there.
+    ///
     /// A flood of what nobody can read must not push out windows. What pauses have put aside was acknowledged, nobody
     /// sends it again, and it pushes out no other letters.
     private func dropLetters(_ db: Database) throws {
         let putAside = "SELECT count(*) FROM dead WHERE \(Pause.isPutAside)"
         let kept = try Int.fetchOne(db, sql: putAside) ?? 0
         try db.cachedStatement(
-            sql: "DELETE FROM dead WHERE number <= (SELECT max(number) FROM dead) - ? AND NOT (\(Pause.isPutAside))"
+            sql: """
+                DELETE FROM dead WHERE number <= (SELECT number FROM dead ORDER BY number DESC LIMIT 1 OFFSET ?)
+                    AND NOT (\(Pause.isPutAside))
+                """
         ).execute(arguments: [StoreRetention.mostLetters + kept])
         try SettledLetters.forgetGone(db)
         try LetterContext.forgetGone(butForNewest: StoreRetention.mostLetters + kept, db)

@@ -119,8 +119,15 @@ import Testing
         try StoredRun(folder: folder).change("DELETE FROM type")
         write(unit: "mg/dL", devices: 10)
         // Behind what the lost archive may have had.
-        let run = try command("run", lines: [#"{"d":"d3","t":"2026-03-01T09:00:00Z","glu":104,"i":"g-2"}"#])
+        let run = try command(
+            "run",
+            lines: [
+                #"{"d":"d3","t":"2026-03-01T09:00:00Z","glu":104,"i":"g-2"}"#,
+                #"{"d":"d3","t":"2026-03-01T08:00:00Z","glu":103,"i":"g-4"}"#,
+            ])
         #expect(run.error.contains("repaired") && run.balance?.accepted == 1, "\(run.error)")
+        // A letter that comes then has a number far behind, and pushes out none of before.
+        #expect(run.balance?.reasons == ["archiveEvicted": 1], "\(run.error)")
         #expect(try command("check").end == .exit(0))
         let replay = try command("dead", "replay", "--all")
         #expect(replay.end != .exit(0) && replay.error.contains("does not know its type any more"), "\(replay.error)")
