@@ -72,14 +72,20 @@ import TrialSupport
             run.arrive([1])
             try run.persist()
             try store.pool.write {
-                let number = StoreRetention.mostLetters + 5
-                try $0.execute(sql: "UPDATE dead SET number = \(number) WHERE number = 2")
+                let columns = "at, kind, reason, source, detail, codec, key_id, checksum, body"
+                try $0.execute(
+                    sql: """
+                        WITH RECURSIVE copy (place) AS
+                            (SELECT 1 UNION ALL SELECT place + 1 FROM copy WHERE place < ?)
+                        INSERT INTO dead (\(columns)) SELECT \(columns) FROM copy, dead WHERE number = 2
+                        """, arguments: [StoreRetention.mostLetters - 1])
             }
             for _ in 0..<64 {
                 run.reach(1, shard: 0)
                 try run.persist()
             }
-            #expect(try store.value("SELECT count(*) FROM dead") == 1)
+            #expect(try store.value("SELECT min(number) FROM dead") == 2)
+            #expect(try store.value("SELECT count(*) FROM dead") == StoreRetention.mostLetters)
             #expect(try store.value("SELECT count(*) FROM settled_letter") == 0)
             #expect(try run.missing == ["a noTemplate": 1])
         }
