@@ -160,12 +160,12 @@ extension OpenWindow {
     @inline(__always)
     var mayHaveShownBefore: Bool { isCarrier ? isInDoubt : mayHaveBeenSeen }
 
-    /// Whether rules have kept all its versions from every sink, so that none has to hear that it was an error. Of a
-    /// carrier, its readings say that, by ``ReadingMark/emitted``.
-    var isUnshown: Bool { shown == .unshown }
+    /// Whether rules have kept all its versions from every sink, or it has none and no readings, so that none has to hear
+    /// that it was an error. Of a carrier, its readings say that, by ``ReadingMark/emitted``.
+    var isUnshown: Bool { shown == .unshown || !isCarrier && total == 0 && !mayHaveBeenSeen }
 
     /// Notes that it was restored as one of which the archive says that.
-    mutating func noteUnshown() { if !isCarrier { shown = .unshown } }
+    mutating func noteUnshown() { if !isCarrier { shown = total > 0 ? .unshown : .nothing } }
 
     /// Notes that it was opened for the journal of an earlier run.
     mutating func noteDoubt() { isInDoubt = true }
@@ -200,9 +200,6 @@ extension OpenWindow {
         case .conflict, .replaced, .rejected: break
         }
     }
-
-    /// Notes that it was restored without any reading: there was nothing to emit.
-    mutating func forgetEmission() { shown = .nothing }
 
     /// Notes that the reading at `place` of the run is to be sent, which it was not.
     mutating func noteUnsent(_ place: Int) {

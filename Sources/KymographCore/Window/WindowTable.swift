@@ -90,7 +90,6 @@ struct WindowTable: ~Copyable {
         }
         if decoder.isComplete && Int(windows[index].count) == decoder.count {
             if decoder.isUnshown { windows[index].noteUnshown() }
-            if decoder.count == 0 { windows[index].forgetEmission() }
             if journal.isThere {
                 let facts = facts(of: index)
                 journal.noteRestored(index, facts)

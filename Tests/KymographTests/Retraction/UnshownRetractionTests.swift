@@ -1,3 +1,5 @@
+import GRDB
+@testable import Kymograph
 import KymographCore
 import Testing
 
@@ -101,6 +103,21 @@ import Testing
         try trial.send(Self.retraction(kind))
         let shown = try trial.end(kind)
         #expect(shown == ["entered-in-error"])
+    }
+
+    /// Catches: a window that was shown and emptied, of which the archive has no reading, and that comes again as `final`
+    /// when its reading does; and as `amended` one that nobody has seen.
+    @Test(arguments: [RetractionItem.Kind.named, .plain], [true, false])
+    func anEmptyWindowKnowsWhetherItWasShown(_ kind: RetractionItem.Kind, isShown: Bool) throws {
+        let trial = try Trial()
+        try trial.send(Self.reading(kind))
+        if isShown { try trial.restart() }
+        try trial.send(Self.retraction(kind))
+        try trial.restart()
+        let readings = try trial.run.store.pool.read { try Int.fetchAll($0, sql: "SELECT readings FROM window") }
+        #expect(readings == [0])
+        try trial.send(Self.retraction(kind), Self.reading(kind))
+        #expect(try trial.end(kind) == [isShown ? "amended 1" : "final 1"])
     }
 
     /// Catches: a window that a killed run has shown as preliminary, and that stays so when its only reading goes,

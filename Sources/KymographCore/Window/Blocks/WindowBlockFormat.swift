@@ -13,7 +13,8 @@
 /// Differences wrap around, so that every 64-bit value survives. A simple reading takes 4 to 8 bytes.
 ///
 /// A number of readings that is one byte longer than it has to be, in this version as in version 3, says that the
-/// window is unshown: rules have kept all its versions from every sink. What does not say so may have been sent.
+/// window is unshown: rules have kept all its versions from every sink, or it has no readings and never had a version.
+/// What does not say so may have been sent.
 /// Programs that do not know of it read the same readings; and the window that one of them writes, and may send, says
 /// it no more.
 enum WindowBlockFormat {
