@@ -156,12 +156,11 @@ class Simulation:
             ["run", "--config", str(config)], self.director, self.around, crash=crash, cuts_power=cuts_power)
         allowed = [0] + ([process.ENDED_BY_CRASH] if crash else []) + (
             list(DISK_STATUSES) if self.director.has_broken else [])
-        if life.status == -signal.SIGTERM:
-            # It had not begun to listen to signals yet.
-            return self.live(number)
-        if life.status not in allowed or "this is a bug" in life.errors:
+        # Before it takes signals, it has opened no source.
+        is_early = life.status == -signal.SIGTERM and not any(client.was_taken for client in self.clients)
+        if (life.status not in allowed and not is_early) or "this is a bug" in life.errors:
             return [f"life {number} ended with status {life.status} ({life.how}): {life.errors[-2_000:]}"]
-        return []
+        return self.live(number) if is_early else []
 
     def process(self, arguments, director, around=(), crash=None, cuts_power=False):
         """Runs the program once in the world."""

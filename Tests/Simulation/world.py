@@ -13,26 +13,21 @@ SECOND = 1_000_000_000
 MILLISECOND = 1_000_000
 
 
-class Client:
-    """Sends lines of JSON to a Unix stream socket, and again what was not acknowledged. One that is `credulous` is a defect:
-    it takes what it has sent for durable."""
+class Sender:
+    """Sends to one source."""
 
-    kind = "unix"
     defect = None
     #: How many times as long as usual it waits, so that readings flow while settings change.
     pace = 1
+    #: Whether the process has taken a connection of it in this life.
+    was_taken = False
 
-    def __init__(self, path, model, random, credulous=False):
-        self.path, self.model, self.random, self.credulous = path, model, random, credulous
+    def __init__(self, path, model, random):
+        self.path, self.model, self.random = path, model, random
         #: Shut while the source is paused, as far as is known.
         self.gate = Gate("sourcePaused")
-        #: Whether settings lack its source, as far as is known.
-        self.is_gone = False
         self.waiting = []
-        self.under_way = []
-        self.buffer = b""
         self.quota = 0
-        self.is_connected = self.must_leave = False
 
     @property
     def source(self):
@@ -45,7 +40,30 @@ class Client:
 
     def begin_life(self, quota):
         """`quota` lines may be sent for the first time before it is done for this life."""
-        self.quota, self.is_connected, self.is_gone = quota, False, False
+        self.quota, self.was_taken = quota, False
+
+    def written(self, line):
+        return b"[]" if line.retracts and self.defect == "unsent-retractions" else line.payload
+
+
+class Client(Sender):
+    """Sends lines of JSON to a Unix stream socket, and again what was not acknowledged. One that is `credulous` is a defect:
+    it takes what it has sent for durable."""
+
+    kind = "unix"
+
+    def __init__(self, path, model, random, credulous=False):
+        super().__init__(path, model, random)
+        self.credulous = credulous
+        #: Whether settings lack its source, as far as is known.
+        self.is_gone = False
+        self.under_way = []
+        self.buffer = b""
+        self.is_connected = self.must_leave = False
+
+    def begin_life(self, quota):
+        super().begin_life(quota)
+        self.is_connected, self.is_gone = False, False
 
     @property
     def is_done(self):
@@ -58,6 +76,7 @@ class Client:
             self.settle(len(self.under_way))
         elif event == "connected":
             self.is_connected, self.must_leave, self.buffer, self.heard = True, False, b"", 0
+            self.was_taken = True
             if self.is_gone:
                 self.model.wrong.append(f"{self.name} is gone, and takes a client")
             # What was under way is sent again, before anything else.
@@ -101,9 +120,6 @@ class Client:
             line.is_late = self.is_gone
         self.under_way += lines + again
         return b"".join(self.written(line) + b"\n" for line in lines + again)
-
-    def written(self, line):
-        return b"[]" if line.retracts and self.defect == "unsent-retractions" else line.payload
 
     def take(self, payload):
         self.buffer += payload
@@ -176,28 +192,14 @@ class HTTPClient(TCPClient):
                 self.settle(self.requests.pop(0))
 
 
-class Datagrams:
+class Datagrams(Sender):
     """Sends datagrams, of which nothing is ever heard."""
 
     kind = "unixgram"
-    pace = 1
 
     def __init__(self, path, model, random):
-        self.path, self.model, self.random = path, model, random
-        self.gate = Gate("sourcePaused")
-        self.waiting, self.sent = [], []
-        self.quota = 0
-
-    @property
-    def source(self):
-        return {self.kind: self.path}
-
-    @property
-    def name(self):
-        return f"{self.kind} {self.path}"
-
-    def begin_life(self, quota):
-        self.quota = quota
+        super().__init__(path, model, random)
+        self.sent = []
 
     @property
     def is_done(self):
@@ -223,8 +225,7 @@ class Datagrams:
             if self.gate.version:
                 line.put_aside.add(self.gate.reason)
         self.sent += lines
-        return "send", 0, b"\n".join(
-            b"[]" if line.retracts and self.defect == "unsent-retractions" else line.payload for line in lines)
+        return "send", 0, b"\n".join(self.written(line) for line in lines)
 
 
 class Director:
