@@ -86,21 +86,22 @@ package struct RecordedDisk {
         return String(decoding: bytes, as: UTF8.self)
     }
 
-    /// How often files that were made in `folder` were made durable, and how often of that once more while the folder
+    /// How often files that were made in `folder` were made durable once more, and how often of that while the folder
     /// still had not been, so that a power cut may take their names.
-    package func syncs(in folder: String) -> (all: Int, nameless: Int) {
-        var made: Set<UInt64> = []
+    package func furtherSyncs(in folder: String) -> (all: Int, nameless: Int) {
+        // Whether they have been made durable.
+        var made: [UInt64: Bool] = [:]
         // Of those without a durable name, whether they have been made durable.
         var nameless: [UInt64: Bool] = [:]
         var counts = (all: 0, nameless: 0)
         for call in calls {
             switch call {
             case .create(let path, let file) where path.hasPrefix("\(folder)/"):
-                made.insert(file)
-                nameless[file] = false
+                (made[file], nameless[file]) = (false, false)
             case .syncNames(folder): nameless = [:]
-            case .sync(let file) where made.contains(file):
-                counts.all += 1
+            case .sync(let file) where made[file] != nil:
+                if made[file] == true { counts.all += 1 }
+                made[file] = true
                 if nameless[file] == true { counts.nameless += 1 }
                 if nameless[file] != nil { nameless[file] = true }
             case .write, .truncate, .sync, .syncNames, .create, .rename, .remove, .told: break

@@ -177,8 +177,8 @@ class DoorTests(unittest.TestCase):
 
     def test_a_stream_begins_with_history_and_goes_on_from_the_last_event(self):
         cookie = self.cookie()
-        first = self.events(cookie, 2)
-        self.assertEqual([event["event"] for event in first[:2]], ["history", "snapshot"])
+        first = self.events(cookie, 3)
+        self.assertEqual([event["event"] for event in first[:3]], ["history", "snapshot", "snapshot"])
         snapshot = json.loads(first[1]["data"])
         balance = snapshot["balance"]
         self.assertEqual(balance["received"], sum(balance[name] for name in
@@ -187,6 +187,7 @@ class DoorTests(unittest.TestCase):
         again = self.events(cookie, 1, last)
         seen = int(last.rsplit("-", 1)[1])
         missed = totals(json.loads(again[0]["data"]))
+        self.assertTrue(missed)
         self.assertEqual([sample["id"] for sample in missed], list(range(seen + 1, seen + 1 + len(missed))))
         # Whoever begins anew gets each total as its snapshot had it.
         beginning = totals(json.loads(self.events(cookie, 1)[0]["data"]))

@@ -61,27 +61,32 @@ import Testing
         return all.first { $0.key.hasPrefix("Observation/") }?.value["status"]?.text
     }
 
-    /// A server goes on with what it has after the connection is gone: a former version would replace the latest.
-    @Test func whatIsUnderWayIsAwaited() async throws {
-        let server = try TestServer("fhir_store.py", ["--hold"])
-        configure(server.url("/fhir"), timeout: 600)
-        let (run, address) = try start()
-        try send(Readings.heartRates(20), address, total: 20, wait: "0s")
-        try await wait("the first bundle") { try await get(server, "/_held") == .bool(true) }
-        configure(server.url("/fhir"), timeout: 601)
-        run.signal(SIGHUP)
-        try run.waitForError("ward: waits for answers to what it was sent")
-        try run.waitForError("sinks[0].timeout 10m → 10m1s")
+    /// Has another version made while `server` has the first one under way, and looks how they come.
+    private func checkNothingOvertakes(_ server: TestServer, _ run: ChildProcess, _ address: String) async throws {
         try send([Readings.heartRate(second: 30)], address, total: 21, wait: "0s")
+        // The other sink has it by then, and so could the server.
+        let out = folder.file("out")
+        try Waiting.until("the later version in a file: \(run.errorText)") {
+            Files.names(out).contains { Files.text("\(out)/\($0)").contains("amended") }
+        }
+        #expect(try await get(server, "/_begun") == .number("1"))
         #expect(try await observation(server) == nil)
         _ = try await get(server, "/_release")
-        try await wait("the later version") { try await observation(server) == "amended" }
+        try await wait("the later version: \(run.errorText)") { try await observation(server) == "amended" }
         let writes = (try await get(server, "/_writes").elements ?? []).compactMap(\.text)
         #expect(writes.count { $0.hasPrefix("PUT Observation/") } == 2, "\(writes)")
         let done = try run.terminate()
         #expect(done.end == .exit(0) && done.balance?.isClosed == true, "\(done.error)")
+        #expect(!done.error.contains("given up"), "\(done.error)")
         #expect(try await observation(server) == "amended")
         #expect(try Kymo.run(["ledger", "--verify", "--data", folder.file("data")]).end == .exit(0))
+    }
+
+    /// A server goes on with what it has after the connection is gone: a former version would replace the latest.
+    @Test func whatIsUnderWayIsAwaited() async throws {
+        let (server, run, address) = try await hanging()
+        try run.waitForError("sinks[0].timeout 10m → 10m1s")
+        try await checkNothingOvertakes(server, run, address)
     }
 
     /// An instance of which the server has taken a bundle, and answers nothing; it has other settings since.
@@ -129,16 +134,7 @@ import Testing
             try run.waitForError(name.isEmpty ? "/fhir → unset" : change)
             former = name
         }
-        try send([Readings.heartRate(second: 30)], address, total: 21, wait: "0s")
-        #expect(try await observation(server) == nil)
-        _ = try await get(server, "/_release")
-        try await wait("the later version: \(run.errorText)") { try await observation(server) == "amended" }
-        let writes = (try await get(server, "/_writes").elements ?? []).compactMap(\.text)
-        #expect(writes.count { $0.hasPrefix("PUT Observation/") } == 2, "\(writes)")
-        let done = try run.terminate()
-        #expect(done.end == .exit(0) && done.balance?.isClosed == true, "\(done.error)")
-        #expect(!done.error.contains("given up"), "\(done.error)")
-        #expect(try await observation(server) == "amended")
+        try await checkNothingOvertakes(server, run, address)
     }
 
     /// A server that is away, and stays so, has not recovered by other settings, nor when the sink goes and comes back.

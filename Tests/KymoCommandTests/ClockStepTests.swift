@@ -109,13 +109,14 @@ struct ClockStepTests {
         keeping: [String]
     ) throws {
         let (machine, folder) = (try FaultyMachine(root: "/nowhere"), TemporaryFolder())
-        let environment = machine.environment.merging(["KYMO_OUTPUT_ROTATE_IDLE": "1s"]) { $1 }
+        let environment = machine.environment.merging(["KYMO_OUTPUT_ROTATE_IDLE": "5s"]) { $1 }
         let run = try Kymo.start(
             ["run", "--stdin", "--out", "out", "--format", "ndjson", "--idle", "100ms"] + keeping,
             environment: environment, directory: folder.path, input: .pipe)
         run.write(Readings.ndjson([Readings.heartRate(second: 0)]))
         try Waiting.until("a file") { !Files.names(folder.file("out")).isEmpty }
         machine.step(seconds: -86_400)
+        try #require(!Files.names(folder.file("out")).contains { $0.hasSuffix(".ndjson") })
         try Waiting.until("a finished file, not \(Files.names(folder.file("out")))") {
             Files.names(folder.file("out")).contains { $0.hasSuffix(".ndjson") }
         }

@@ -7,7 +7,7 @@ Prints its port. Takes transactions and batches of PUT and conditional POST, the
 identifier. With --own-ids it makes no resource under an id that it is given, and with --no-delete it deletes nothing and says so. A
 DELETE with a condition, or of what is not there, is refused. GET /_all gives all resources by type and id,
 GET /_writes what was asked to be written, as method and URL, and GET /_searches what was searched for. With --hold the first bundle is
-not looked at before GET /_release, also when its client has gone; GET /_held says whether it has come.
+not looked at before GET /_release, also when its client has gone; GET /_held says whether it has come, and GET /_begun how many have.
 """
 import argparse
 import itertools
@@ -29,6 +29,8 @@ ORDER = ("POST", "PUT")
 lock = threading.Lock()
 held, released = threading.Event(), threading.Event()
 resources, writes, searches, numbers = {}, [], [], itertools.count(1)
+#: How many bundles have come.
+begun = [0]
 
 
 def outcome(code):
@@ -105,6 +107,8 @@ class Handler(FHIRAnswering):
                 return self.give(resources)
             if url.path == "/_held":
                 return self.give(held.is_set())
+            if url.path == "/_begun":
+                return self.give(begun[0])
             if url.path == "/_release":
                 released.set()
                 return self.give(True)
@@ -121,6 +125,7 @@ class Handler(FHIRAnswering):
     def do_POST(self):
         content = json.loads(self.text())
         with lock:
+            begun[0] += content["resourceType"] == "Bundle"
             waits = options.hold and content["resourceType"] == "Bundle" and not held.is_set()
             if waits:
                 held.set()

@@ -168,7 +168,7 @@ import Testing
         #expect(further == nil)
     }
 
-    /// Catches: a document of which each reading is compared with all that it takes back: 2.5 billion times here.
+    /// A document renews as many readings as it takes back, however many these are.
     @Test func aLargeDocument() throws {
         let count: Int64 = 50_000
         var machine = Self.machine(grouping: .tumbling(nanoseconds: 100_000 * Self.second))

@@ -33,6 +33,14 @@ import Testing
         }
     }
 
+    /// Patient `P2` gets the device, and the server works again.
+    private func handOver(_ rehearsal: DeliveryRehearsal) {
+        register(rehearsal, "P2")
+        rehearsal.engine.forgetLookups()
+        rehearsal.server.otherwise = nil
+        rehearsal.run()
+    }
+
     @Test(arguments: outages.indices) func anOutageKeepsNoIdsForLong(outage: Int) throws {
         let rehearsal = try rehearsal()
         rehearsal.server.otherwise = { $0.method == "POST" ? Self.outages[outage] : .pass }
@@ -50,10 +58,7 @@ import Testing
         let rehearsal = try rehearsal()
         rehearsal.server.otherwise = { $0.method == "POST" ? .status(503) : .pass }
         rehearsal.run(seconds: 30)
-        register(rehearsal, "P2")
-        rehearsal.engine.forgetLookups()
-        rehearsal.server.otherwise = nil
-        rehearsal.run()
+        handOver(rehearsal)
         #expect(subjects(rehearsal) == ["Patient/P2"] && rehearsal.outbox.isSettled)
     }
 
@@ -65,10 +70,7 @@ import Testing
         rehearsal.server.steps = [.pass, .lose(kind)]
         rehearsal.server.otherwise = { $0.method == "POST" ? .status(503) : .pass }
         rehearsal.run(seconds: 700)
-        register(rehearsal, "P2")
-        rehearsal.engine.forgetLookups()
-        rehearsal.server.otherwise = nil
-        rehearsal.run()
+        handOver(rehearsal)
         #expect(subjects(rehearsal) == ["Patient/P1"] && rehearsal.outbox.isSettled)
     }
 
@@ -80,10 +82,7 @@ import Testing
         register(rehearsal, "P1")
         rehearsal.server.otherwise = { $0.method == "POST" ? .entries([0: status]) : .pass }
         rehearsal.run(seconds: 700)
-        register(rehearsal, "P2")
-        rehearsal.engine.forgetLookups()
-        rehearsal.server.otherwise = nil
-        rehearsal.run()
+        handOver(rehearsal)
         #expect(subjects(rehearsal) == ["Patient/\(owner)"] && rehearsal.outbox.isSettled)
     }
 
