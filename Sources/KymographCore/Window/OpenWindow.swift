@@ -160,8 +160,8 @@ extension OpenWindow {
     @inline(__always)
     var mayHaveShownBefore: Bool { isCarrier ? isInDoubt : mayHaveBeenSeen }
 
-    /// Whether rules have kept all its versions from every sink, or it has none and no readings, so that none has to hear
-    /// that it was an error. Of a carrier, its readings say that, by ``ReadingMark/emitted``.
+    /// Whether rules have kept all its versions from every sink, or it has none and no readings, so that no sink has to
+    /// hear that it was an error. Of a carrier, its readings say that, by ``ReadingMark/emitted``.
     var isUnshown: Bool { shown == .unshown || !isCarrier && total == 0 && !mayHaveBeenSeen }
 
     /// Notes that it was restored as one of which the archive says that.
