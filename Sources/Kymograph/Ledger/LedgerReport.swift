@@ -127,17 +127,18 @@ package struct LedgerReport: Encodable, Sendable {
     package var unwrittenValues: [String: Int]?
     /// What is open or missing; empty when the span is complete.
     package var missing: [String] = []
+
+    /// Whether everything that is known to have been sent has been delivered.
+    package var isComplete: Bool { missing.isEmpty }
+    /// Whether nothing was superseded or retracted, either.
+    package var isPlainlyComplete: Bool { isComplete && superseded == 0 && retracted == 0 }
+
     /// Notes what the running instance with `status` has counted.
     package mutating func note(_ status: InstanceStatus?) {
         guard let samples = status?.counters else { return }
         let counts = UnwrittenText.counts(samples).map { ($0.reason, $0.count) }
         unwrittenValues = Dictionary(counts, uniquingKeysWith: +)
     }
-
-    /// Whether everything that is known to have been sent has been delivered.
-    package var isComplete: Bool { missing.isEmpty }
-    /// Whether nothing was superseded or retracted, either.
-    package var isPlainlyComplete: Bool { isComplete && superseded == 0 && retracted == 0 }
     /// The same in words: `complete`, `complete, 2 superseded, 1 retracted` or `not complete`.
     package var completeness: String {
         guard isComplete else { return "not complete" }

@@ -26,6 +26,9 @@ package struct StoreError: Error, Hashable, Sendable, CustomStringConvertible {
         case sealed
         /// The mappings do not fit what is stored.
         case mappings
+
+        /// Whether what failed may be tried again: nothing is wrong with the store.
+        var mayPass: Bool { self == .full || self == .locked }
     }
 
     /// What went wrong.

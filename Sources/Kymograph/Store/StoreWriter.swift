@@ -81,7 +81,7 @@ final class StoreWriter: Sendable {
             try commit.commit(batch, now: WallClock.now())
             settled(batch.settlements)
         } catch {
-            guard [.full, .locked].contains(error.kind) else {
+            guard error.kind.mayPass else {
                 return control.fail(error.message, exitCode: ExitStatus.ioError)
             }
             control.note(.warning("\(error.message); sinks get their last bundles again at the next start"))
@@ -134,7 +134,7 @@ final class StoreWriter: Sendable {
 
     /// Whether what failed with `error` may be tried again; else the process ends.
     private func canWait(_ error: StoreError) -> Bool {
-        if [.full, .locked].contains(error.kind), !control.isForced { return true }
+        if error.kind.mayPass, !control.isForced { return true }
         control.fail(error.message, exitCode: ExitStatus.ioError)
         return false
     }
