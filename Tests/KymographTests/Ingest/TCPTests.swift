@@ -35,7 +35,7 @@ import Testing
         #expect(lane.address(0).name.hasPrefix(host == "::1" ? "tcp [::1]:" : "tcp 127.0.0.1:"))
     }
 
-    /// The end of a connection ends its last line, as on a Unix socket; a connection that breaks cuts it.
+    /// The end of a connection ends its last document, as on a Unix socket; a connection that breaks cuts it.
     @Test(arguments: [false, true]) func theLastLineOfAConnection(breaks: Bool) throws {
         let lane = try lane()
         let hasLine = AtomicFlag()
@@ -45,7 +45,7 @@ import Testing
         recorder.onReject = { gone.set() }
         let thread = run(lane, recorder)
         var client: Client? = Client.tcp(lane.address(0))
-        client?.write("whole\nhal")
+        client?.write("{}\n{\"a\":1}")
         #expect(Patience.until { hasLine.isSet })
         if breaks { client?.breakAtClose() }
         client = nil
@@ -53,7 +53,7 @@ import Testing
         lane.stop()
         let consumer = thread.join()
         stopped.set()
-        #expect(consumer.lines == (breaks ? ["whole"] : ["whole", "hal"]))
+        #expect(consumer.lines == (breaks ? ["{}"] : ["{}", "{\"a\":1}"]))
         #expect(consumer.rejects.map(\.reason) == (breaks ? [.frameIncomplete] : []))
         #expect(lane.counts(0).lines == 2)
     }

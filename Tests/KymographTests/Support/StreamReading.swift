@@ -13,7 +13,7 @@ struct StreamReading {
         let decoder = StreamDecoder(source)
         let progress = StreamProgress(
             number: 0, lineCap: source.lineCap, acknowledging: decoder.base.acknowledging,
-            isFresh: source.hasOpenEnds, hasOpenEnds: source.hasOpenEnds)
+            isFresh: source.hasOpenEnds, hasOpenEnds: source.hasOpenEnds, mayEndWithin: source.mayEndWithin)
         for piece in pieces where !isOver {
             let kept = decoder.kept.array
             let bytes = PaddedBytes(copying: kept + piece)

@@ -18,6 +18,8 @@ final class HL7FileProtocol: StreamProtocol {
     /// Bytes of the last line, and how many of its first ones are those of a beginning.
     private var (lineLength, matching) = (0, 0)
     private var isTooLong = false
+    /// Whether the last byte ended a segment or the message.
+    private var isAtEnd = true
 
     /// Messages of at most `cap` bytes.
     init(cap: Int) { self.cap = cap }
@@ -36,16 +38,25 @@ final class HL7FileProtocol: StreamProtocol {
         _ ending: StreamEnding, _ rest: ByteView, _ intake: inout StreamIntake,
         to consumer: inout some PayloadReceiver & ~Copyable
     ) {
-        if case .cut(let reason) = ending, !isTooLong, !message.isEmpty {
+        if let reason = reason(ending, intake), !isTooLong, !message.isEmpty {
             reject(reason, message[...], &intake, &consumer)
             message = []
         }
         finish(&intake, &consumer)
     }
 
+    /// Why the last message is not to be taken.
+    private func reason(_ ending: StreamEnding, _ intake: borrowing StreamIntake) -> Rejection? {
+        switch ending {
+        case .cut(let reason): reason
+        case .ended: intake.mayEndWithin && !isAtEnd ? .frameIncomplete : nil
+        }
+    }
+
     private func take(
         _ byte: UInt8, _ intake: inout StreamIntake, _ consumer: inout some PayloadReceiver & ~Copyable
     ) {
+        isAtEnd = byte == 0x0D || byte == 0x0A || byte == 0x1C
         // The bytes around a message in a frame.
         guard byte != 0x0B, byte != 0x1C else { return }
         if byte == 0x0D || byte == 0x0A {

@@ -31,7 +31,7 @@ final class LineProtocol: StreamProtocol {
         switch ending {
         case .cut(let reason): framer.giveUp(reason, rest, intake.arrival, counts: &intake.counts, to: &consumer)
         case .ended:
-            if let line = framer.line(rest), intake.mayBePart(line) {
+            if let line = framer.line(rest), intake.mayBeBeginning(line) {
                 return framer.reject(.frameIncomplete, line, intake.arrival, counts: &intake.counts, to: &consumer)
             }
             framer.deliver(rest, intake.arrival, counts: &intake.counts, to: &consumer)

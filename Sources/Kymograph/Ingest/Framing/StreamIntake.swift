@@ -40,7 +40,7 @@ public struct StreamIntake {
 
     /// Hands on a payload that nothing but the end of the stream has completed, unless it may be a part.
     public mutating func lastPayload(_ bytes: ByteView, to consumer: inout some PayloadReceiver & ~Copyable) {
-        guard !stream.mayBePart(bytes) else { return reject(.frameIncomplete, bytes, to: &consumer) }
+        guard !stream.mayBeBeginning(bytes) else { return reject(.frameIncomplete, bytes, to: &consumer) }
         handOn(bytes, to: &consumer)
     }
 
@@ -172,6 +172,9 @@ public struct StreamIntake {
     /// Whether the stream may begin and end within a payload.
     var hasOpenEnds: Bool { stream.hasOpenEnds }
 
+    /// Whether the stream may end within a payload, though its sender has ended it.
+    var mayEndWithin: Bool { stream.mayEndWithin }
+
     /// Passes over the first payload, which is empty, or the end of one that was too long.
     func passFirst() { stream.isFresh = false }
 
@@ -179,7 +182,7 @@ public struct StreamIntake {
     func first(_ bytes: ByteView, _ consumer: inout some PayloadReceiver & ~Copyable) -> First {
         guard stream.isFresh else { return .payload }
         stream.isFresh = false
-        if stream.mayBePart(bytes) { return .part }
+        if stream.mayBeRest(bytes) { return .part }
         guard stream.acknowledging == .onRequest, !stream.hasOpenEnds,
             bytes.equals(ByteView(Acknowledger.request))
         else { return .payload }
@@ -188,8 +191,8 @@ public struct StreamIntake {
         return .request
     }
 
-    /// Whether `bytes`, unfinished at the end, may be a part of what was sent.
-    func mayBePart(_ bytes: ByteView) -> Bool { stream.mayBePart(bytes) }
+    /// Whether `bytes`, unfinished at the end, may be the beginning of what was sent.
+    func mayBeBeginning(_ bytes: ByteView) -> Bool { stream.mayBeBeginning(bytes) }
 
     private mutating func handOn(_ bytes: ByteView, to consumer: inout some PayloadReceiver & ~Copyable) {
         counts.lines += 1

@@ -19,25 +19,34 @@ final class StreamProgress {
     var isFresh: Bool
     /// Whether payloads may begin before the stream is opened, and end after it has gone, and nothing else tells.
     let hasOpenEnds: Bool
+    /// Whether it may end within a payload: where clients connect, the kernel ends the connection of a program that was
+    /// killed as that of one that has finished.
+    let mayEndWithin: Bool
 
     /// Of a stream of source `number` that nothing has come from; `isFresh` unless its first payload is one like all.
     init(
-        number: Int, lineCap: Int, acknowledging: Acknowledging, isFresh: Bool, hasOpenEnds: Bool, drops: Bool = false,
-        access: StreamAccess? = nil
+        number: Int, lineCap: Int, acknowledging: Acknowledging, isFresh: Bool, hasOpenEnds: Bool,
+        mayEndWithin: Bool = false, drops: Bool = false, access: StreamAccess? = nil
     ) {
         self.access = access
         self.drops = drops
         (self.number, self.lineCap, self.acknowledging) = (number, lineCap, acknowledging)
         (self.isFresh, self.hasOpenEnds) = (isFresh, hasOpenEnds)
+        self.mayEndWithin = mayEndWithin || hasOpenEnds
     }
 
-    /// Whether `payload`, the first or the unfinished last one, may be a part of what was sent. A part of a JSON
-    /// document is none, but one of a packet can be another packet.
-    func mayBePart(_ payload: ByteView) -> Bool {
-        guard hasOpenEnds else { return false }
+    /// Whether `payload`, the first one, may be the rest of one.
+    func mayBeRest(_ payload: ByteView) -> Bool { hasOpenEnds && !StreamProgress.isDocument(payload) }
+
+    /// Whether `payload`, the unfinished last one, may be the beginning of one.
+    func mayBeBeginning(_ payload: ByteView) -> Bool { mayEndWithin && !StreamProgress.isDocument(payload) }
+
+    /// Whether `payload` begins as a JSON document: a part of one is none, but a part of a packet can be another
+    /// packet.
+    private static func isDocument(_ payload: ByteView) -> Bool {
         var start = payload.startBehindByteOrderMark
         while start < payload.count, payload[start] <= 0x20 { start += 1 }
-        return start == payload.count || payload[start] != UInt8(ascii: "{") && payload[start] != UInt8(ascii: "[")
+        return start < payload.count && [UInt8(ascii: "{"), UInt8(ascii: "[")].contains(payload[start])
     }
 
     /// Tells the sender `reply` once everything handed on so far is durable.

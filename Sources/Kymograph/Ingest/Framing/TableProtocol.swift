@@ -41,7 +41,7 @@ final class TableProtocol: StreamProtocol {
         defer { row.removeAll() }
         switch ending {
         case .cut(let reason): reject(reason, &intake, &consumer)
-        case .ended where intake.hasOpenEnds: reject(.frameIncomplete, &intake, &consumer)
+        case .ended where intake.mayEndWithin: reject(.frameIncomplete, &intake, &consumer)
         case .ended:
             row.finish()
             _ = endRow(&intake, &consumer)

@@ -78,6 +78,9 @@ public struct SourceConfiguration: Sendable {
     /// content tells: on a serial line, unless the framing tells.
     var hasOpenEnds: Bool { capabilities.contains(.openEnds) && framing.hidesCuts }
 
+    /// Whether a payload that nothing but the end of a stream completes may be cut by it: clients may be killed.
+    var mayEndWithin: Bool { hasOpenEnds || capabilities.contains(.clients) }
+
     /// Whether nothing is lost while it is not read: its senders wait, or keep what they have, as a broker does by its
     /// session. The system drops what comes by datagrams and serial lines.
     var canWait: Bool {
