@@ -49,6 +49,23 @@ import Testing
         #expect(server.error.contains("keeping data in \(folder.file("home/kymo"))"), "\(server.error)")
     }
 
+    /// Who writes to a pipe may be killed in the middle of a row; a file ends with its last one.
+    @Test(arguments: [true, false]) func theLastRowOfAPipe(isPipe: Bool) throws {
+        let table = Array("deviceId,type,unit,timestamp,value\nw-1,heartRate,/min,2026-03-01T08:00:00Z,7".utf8)
+        let arguments = ["run", "--stdin", "--framing", "csv"]
+        let done: Kymo.Finished
+        if isPipe {
+            let run = try Kymo.start(arguments, input: .pipe)
+            run.write(table)
+            run.closeInput()
+            done = try run.finish()
+        } else {
+            done = try Kymo.run(arguments, input: .bytes(table))
+        }
+        #expect(done.balance?.accepted == (isPipe ? 0 : 1), "\(done.error)")
+        #expect(done.balance?.reasons == (isPipe ? ["frameIncomplete": 1] : [:]), "\(done.error)")
+    }
+
     @Test(arguments: [
         ([0x1F, 0x8B, 0x08, 0x00, 0x41, 0x0A], "gzip -t"), ([0x28, 0xB5, 0x2F, 0xFD, 0x24, 0x0A], "zstd -t"),
         ([0xFF, 0xFE, 0x7B, 0x00, 0x0A], "iconv"),

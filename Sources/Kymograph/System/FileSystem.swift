@@ -12,6 +12,13 @@ enum FileSystem {
         return descriptor < 0 ? -errno : descriptor
     }
 
+    /// Whether `raw` is a pipe or a socket, whose other end may be closed behind any byte.
+    static func isPipe(_ raw: Int32) -> Bool {
+        var status = stat()
+        // Safe: the kernel fills the structure, which outlives the call.
+        return unsafe fstat(raw, &status) == 0 && [S_IFIFO, S_IFSOCK].contains(status.st_mode & S_IFMT)
+    }
+
     /// Opens `name` in an open directory; never passes the descriptor on to other programs.
     static func open(_ name: String, in directory: Int32, _ flags: Int32, mode: mode_t = 0) -> Int32 {
         let descriptor = unsafe openat(directory, name, flags | O_CLOEXEC, mode)

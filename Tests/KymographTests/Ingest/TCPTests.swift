@@ -88,13 +88,13 @@ import Testing
     @Test func acknowledgesLines() throws {
         let lane = try lane()
         let client = Client.tcp(lane.address(0))
-        client.write("{\"kymo\":\"ack\"}\none\ntwo")
+        client.write("{\"kymo\":\"ack\"}\none\n[2]")
         _ = shutdown(client.descriptor, Int32(SHUT_WR))
         lane.stop()
         var consumer = MarkingConsumer(isDurable: true)
         _ = try lane.run(&consumer)
         let heard = String(decoding: Files.readAll(client.descriptor), as: UTF8.self)
-        #expect(consumer.lines == ["one", "two"] && heard.hasSuffix("{\"ack\":2}\n"))
+        #expect(consumer.lines == ["one", "[2]"] && heard.hasSuffix("{\"ack\":2}\n"))
     }
 
     /// A client that has gone before it heard anything costs its own connection, and its lines are there.

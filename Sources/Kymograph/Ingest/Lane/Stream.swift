@@ -89,7 +89,8 @@ final class Stream {
             number: configuration.number, lineCap: configuration.lineCap,
             acknowledging: hasMessages ? .onRequest : decoder.base.acknowledging,
             isFresh: listener != nil || configuration.hasOpenEnds, hasOpenEnds: configuration.hasOpenEnds,
-            mayEndWithin: configuration.mayEndWithin, drops: configuration.dropsWhenFull,
+            mayEndWithin: configuration.mayEndWithin || FileSystem.isPipe(descriptor.raw),
+            drops: configuration.dropsWhenFull,
             access: configuration.peers.map {
                 StreamAccess($0, former: configuration.former, hasRequests: listener?.requests != nil)
             })
