@@ -80,10 +80,16 @@ struct LetterExplainer {
         }
         let source = settings.listeningSources.first { $0.name == letter.source }
         let names = settings.mappings(of: source ?? settings.listeningSources[0])
-        let nearest = NearestTemplate.text(
+        let finding = NearestTemplate.find(
             set, templates: set.templates(of: names), payload: bytes, context: SourceContext(), received: letter.at)
         // That of the mapping as it is now, beside the one of then.
-        guard let nearest, !letter.detail.contains(nearest) else { return letter.detail }
-        return letter.detail.isEmpty ? nearest : "\(letter.detail); now \(nearest)"
+        switch finding {
+        case .nearest(let nearest) where !letter.detail.contains(nearest):
+            return letter.detail.isEmpty ? nearest : "\(letter.detail); now \(nearest)"
+        case .matches(let template):
+            let now = "\(template) matches it now"
+            return letter.detail.isEmpty ? now : "\(letter.detail); \(now)"
+        case .nearest, nil: return letter.detail
+        }
     }
 }

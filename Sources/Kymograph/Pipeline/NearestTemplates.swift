@@ -33,10 +33,11 @@ struct NearestTemplates {
         // By the clock, and not the receive time, which letters that come again bring along.
         let start = ContinuousClock.now
         guard start >= next else { return text }
-        let nearest = NearestTemplate.text(
+        let finding = NearestTemplate.find(
             set, templates: templates[source], payload: bytes.array, context: SourceContext(), received: received)
         let end = ContinuousClock.now
         next = end + (end - start) * Self.rest
-        return [text, nearest ?? ""].filter { !$0.isEmpty }.joined(separator: "; ")
+        guard case .nearest(let nearest) = finding else { return text }
+        return text.isEmpty ? nearest : "\(text); \(nearest)"
     }
 }

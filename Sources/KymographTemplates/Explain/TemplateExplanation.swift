@@ -72,12 +72,25 @@ package struct TemplateExplanation: Sendable {
     /// expression mentions the payload has, and by how many of their values stand in the expression, but for case.
     package var nearness: Int {
         guard matchCount == 0 else { return .max }
-        let expression = matchExpression.lowercased()
-        return missing.reduce(meant == nil ? 0 : 100) { sum, field in
-            guard field.result != Self.absent else { return sum }
-            let value = field.result.filter { $0 != "\"" }.lowercased()
-            return sum + (value.count > 1 && expression.contains(value) ? 3 : 1)
-        }
+        return missing.reduce(meant == nil ? 0 : 100) { $0 + agreement(of: $1) }
+    }
+
+    /// Of ``missing``, those that probably keep the expression from matching: the first name that the payload does not
+    /// have, else the first whose value the expression does not mention, else all.
+    package var obstacles: [Field] {
+        let least = missing.map(agreement).min()
+        guard let least, least < Self.fullAgreement else { return missing }
+        return missing.first { agreement(of: $0) == least }.map { [$0] } ?? []
+    }
+
+    private static let fullAgreement = 3
+
+    /// How well `field` agrees with the match expression: not at all where the payload does not have it, fully where
+    /// its value stands in the expression, but for case.
+    private func agreement(of field: Field) -> Int {
+        guard field.result != Self.absent else { return 0 }
+        let value = field.result.filter { $0 != "\"" }.lowercased()
+        return value.count > 1 && matchExpression.lowercased().contains(value) ? Self.fullAgreement : 1
     }
 
     /// Replaces each range by what `body` makes of it.

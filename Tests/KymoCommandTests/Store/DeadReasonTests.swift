@@ -70,6 +70,25 @@ import Testing
         #expect(now.text.contains("; now nearest template: mapping ./m, type pulse"), "\(now.text)")
     }
 
+    /// A condition that holds is not what keeps a template from matching; once the mapping is mended, that is said.
+    @Test func whatFailsIsNamed() throws {
+        let folder = TemporaryFolder()
+        let expression = "@kind == 'pulse' && @state == 'final'"
+        folder.write("m/device.json", MappingText.device.replacing("@pulse", with: expression))
+        folder.write("m/fhir.json", MappingText.fhir)
+        let run = try Kymo.run(
+            ["run", "--stdin", "--mapping", "./m", "--data", "data"], directory: folder.path,
+            input: .bytes(Readings.ndjson([#"{"kind":"pulse","state":"draft","pulse":71,"id":"w-1"}"#])))
+        #expect(run.error.contains("line 3: typeMatchExpression"), "\(run.error)")
+        #expect(run.error.contains(")]: state: \"draft\""), "\(run.error)")
+        #expect(!run.error.contains(")]: kind:"), "\(run.error)")
+        folder.write("m/device.json", MappingText.device)
+        let show = ["dead", "show", "1", "--text", "--data", "data", "--mapping", "reading", "--mapping", "./m"]
+        let shown = try Kymo.run(show, directory: folder.path)
+        #expect(shown.text.contains("; mapping ./m, type pulse, line 3 matches it now"), "\(shown.text)")
+        #expect(!shown.text.contains("now nearest"), "\(shown.text)")
+    }
+
     /// A device that sends nothing but what no template matches is explained a few times, and counted each time.
     @Test func notEachIsExplained() throws {
         let folder = TemporaryFolder()
