@@ -40,7 +40,7 @@ struct DemoConsole {
         let outcome = try StandardError.translating { () throws(PipelineError) in
             let pipeline = try Pipeline(settings, set: mappings, notes: DemoConsole.write)
             DispatchQueue.global().async { [self] in present() }
-            let actions = ConsoleActions(directory: data, settings, pipeline, notes: DemoConsole.write)
+            let actions = ConsoleActions(directory: data, settings, notes: DemoConsole.write)
             return pipeline.run(signals: signals, actions: actions) { _ in }
         }
         guard outcome.exitCode == ExitStatus.success else {

@@ -82,7 +82,7 @@ struct Run: ParsableCommand {
         let service = ServiceNotices { [log] in log.write(.warning($0)) }
         let actions =
             settings.console.isEnabled
-            ? ConsoleActions(directory: directory, settings, pipeline, notes: log.write) : ConsoleActions()
+            ? ConsoleActions(directory: directory, settings, notes: log.write) : ConsoleActions()
         let outcome = pipeline.run(signals: signals, service: service, actions: actions) { [log] summary in
             log.follow(pipeline.logLevel)
             log.show(live: (settings.readsOnlyWhatEnds ? Self.progress : "") + summary.liveLine)

@@ -9,9 +9,6 @@ struct RunningReplay: Sendable {
     let notes: LogTaker
     /// Seconds after which a socket that takes nothing is given up; nil waits for ever.
     var patience: Int?
-    /// The settings of the instance, where they are known: a source with a name of its own does not say where it
-    /// listens. Otherwise the instance refuses what could come to another source.
-    var settings: PipelineSettings?
 
     /// Replays `replay` as far as that can be done while the instance runs; gives the sources that took nothing.
     @discardableResult
@@ -62,15 +59,14 @@ struct RunningReplay: Sendable {
     /// comes a second time, and says what it would reject again.
     private func send(_ replay: inout LetterBatch) -> Set<String> {
         guard !replay.payloads.isEmpty else { return [] }
-        let reported = ControlClient.ask(ControlRequest(.status), directory)?.status?.sources
-        let framed = (reported ?? []).filter { $0.framing != nil }.map(\.name)
-        if let reported { replay.refuse(replay.payloads.compactMap { stray($0, among: reported.map(\.name)) }) }
-        replay.refuse(replay.payloads.compactMap { obstacle($0, framed: framed) })
+        let sources = ControlClient.ask(ControlRequest(.status), directory)?.status?.sources
+        if let sources { replay.refuse(replay.payloads.compactMap { stray($0, among: sources.map(\.name)) }) }
+        replay.refuse(replay.payloads.compactMap { obstacle($0, among: sources ?? []) })
         guard !replay.payloads.isEmpty else { return [] }
         replay.refuse(change(.expect, replay.payloads))
         let bySource = Dictionary(grouping: replay.payloads) { IdentifierText($0.source) }
         let parcels = bySource.sorted { $0.key < $1.key }.compactMap { _, letters in
-            destination(of: letters[0]).map { Parcel(destination: $0, letters: letters) }
+            destination(of: letters[0], among: sources ?? []).map { Parcel(destination: $0, letters: letters) }
         }
         var stuck: Set<String> = []
         for parcel in parcels {
@@ -91,9 +87,10 @@ struct RunningReplay: Sendable {
         return LetterRefusal(letter.number, StoredLetter.strayText(letter.source))
     }
 
-    /// Why a letter cannot be sent to a running instance; `framed` are its sources of frames.
-    private func obstacle(_ letter: StoredLetter, framed: [String]) -> LetterRefusal? {
-        guard !framed.contains(letter.source), let destination = destination(of: letter) else {
+    /// Why a letter cannot be sent to a running instance of `sources`.
+    private func obstacle(_ letter: StoredLetter, among sources: [InstanceStatus.Source]) -> LetterRefusal? {
+        let isFramed = sources.contains { $0.name == letter.source && $0.framing != nil }
+        guard !isFramed, let destination = destination(of: letter, among: sources) else {
             return LetterRefusal(
                 letter.number,
                 "letters from \(letter.source) cannot be sent to the running instance: stop it, and replay then")
@@ -114,13 +111,12 @@ struct RunningReplay: Sendable {
         }
     }
 
-    private func destination(of letter: StoredLetter) -> ReadingDestination? {
-        let address: (any SourceAddress)? =
-            if let settings {
-                settings.origin(of: letter)?.configuration.address
-            } else {
-                IngestKinds.builtIn.address(named: letter.source)
-            }
+    /// Where the source of `letter` listens: the instance says so of one with a name of its own.
+    private func destination(
+        of letter: StoredLetter, among sources: [InstanceStatus.Source]
+    ) -> ReadingDestination? {
+        let stated = sources.first { $0.name.utf8.elementsEqual(letter.source.utf8) }?.address
+        let address = IngestKinds.builtIn.address(named: stated ?? letter.source)
         return switch (address as? any RoutedSource)?.route {
         case .udp(let address): .udp(host: address.host, port: address.port)
         case .tcp(let address): .tcp(host: address.host, port: address.port)

@@ -80,6 +80,24 @@ import Testing
         #expect(done.balance?.isClosed == true)
     }
 
+    /// The letters of a source with a name of its own do not say where it listens; the instance does.
+    @Test func lettersOfANamedSourceComeAgain() throws {
+        let folder = TemporaryFolder()
+        let source = "- tcp: \(try Self.freeAddress())\n  name: ward\n  mappings: [\(folder.file("m"))]\n"
+        let file = folder.write("kymo.yaml", "data: \(folder.file("data"))\nsources:\n\(source)")
+        folder.write("m/device.json", MappingText.device.replacing("@pulse", with: "@puls"))
+        folder.write("m/fhir.json", MappingText.fhir)
+        let run = try Kymo.start(["run", "--config", file, "--out", folder.file("out")])
+        try Sending.send(lines: [MappingText.reading], to: try run.addresses()[0])
+        try Waiting.until("a letter") { try Kymo.run(["dead", "list", "--config", file]).lines.count == 2 }
+        folder.write("m/device.json", MappingText.device)
+        run.signal(SIGHUP)
+        try run.waitForError("again")
+        let replay = try Kymo.run(["dead", "replay", "--all", "--config", file])
+        #expect(replay.end == .exit(0), "\(replay.error)")
+        #expect(try run.terminate().balance?.accepted == 1)
+    }
+
     /// Connections stay while mappings are loaded again; a restart has the port at once, and clients connect again.
     @Test func reloadAndRestart() throws {
         let folder = TemporaryFolder()

@@ -16,9 +16,12 @@ package struct InstanceStatus: Codable, Sendable {
         package var kernelDropped: Int
         /// How its bytes become payloads, where that is not by lines.
         package var framing: String?
+        /// Where it listens, where its name does not say so; nil from an instance of kymo 0.1.
+        package var address: String?
 
-        init(_ source: PipelineSummary.Source, framing: String?) {
+        init(_ source: PipelineSummary.Source, framing: String?, address: String? = nil) {
             name = source.name
+            self.address = address == name ? nil : address
             received = source.received
             rejected = source.rejected.reduce(0, +)
             kernelDropped = Int(source.counts.kernelDrops)

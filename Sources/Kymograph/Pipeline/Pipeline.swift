@@ -118,9 +118,6 @@ package final class Pipeline: Sendable {
     /// The addresses in use, by source.
     package var addresses: [any SourceAddress] { view.addresses }
 
-    /// The settings in use, with the sources that are read now.
-    package var presentSettings: PipelineSettings { configuration.present }
-
     /// The balance at this moment.
     package var summary: PipelineSummary { view.summary }
 

@@ -157,7 +157,9 @@ final class PipelineView: Sendable {
         let summary = summary
         status.sources = zip(summary.sources, configuration.present.sources).filter { !$0.0.isRemoved }.map {
             counted, source in
-            InstanceStatus.Source(counted, framing: configuration.settings.framingText(of: source))
+            InstanceStatus.Source(
+                counted, framing: configuration.settings.framingText(of: source),
+                address: source.configuration.address.name)
         }
         status.started = started.text
         status.outputs = configuration.present.outgoingSinks.map(\.name)
