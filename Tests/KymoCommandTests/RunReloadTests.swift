@@ -209,6 +209,30 @@ import Testing
         #expect(codes == ["v0", "v1", "v1", "v3"])
     }
 
+    /// Each order is answered, also one that is refused as the one before it; the status says so until one is taken.
+    @Test func eachOrderIsAnswered() throws {
+        let mapping = Mapping()
+        let data = ["--data", mapping.folder.file("data")]
+        let run = try Kymo.start(["run", "--stdin", "--no-watch", "--mapping", mapping.path] + data, input: .pipe)
+        _ = try run.addresses()
+        func status() throws -> String { try Kymo.run(["status"] + data).text }
+        #expect(try !status().contains("reload refused"))
+        mapping.overwrite(fhir: Mapping.broken)
+        for count in 1...3 {
+            run.signal(SIGHUP)
+            try Waiting.until("answer \(count)") { told("the former ones stay in use", in: run.errorText) == count }
+            #expect(told("fhir.json:8:26: error:", in: run.errorText) == count, "\(run.errorText)")
+        }
+        let refused = try status()
+        #expect(refused.contains(": SIGHUP: the mappings have errors; the former ones stay in use"), "\(refused)")
+        mapping.overwrite(fhir: Mapping.fhir(code: "v1"))
+        run.signal(SIGHUP)
+        try run.waitForError("loaded the mappings")
+        #expect(try !status().contains("reload refused"))
+        let done = try run.terminate()
+        #expect(reloads(done.error) == (1, 3) && !done.error.contains("more like this"), "\(done.error)")
+    }
+
     /// Without watching, and for a changed configuration file, the signal decides.
     @Test func withoutWatching() throws {
         let mapping = Mapping()

@@ -50,6 +50,8 @@ package struct InstanceStatus: Codable, Sendable {
     package var outputs: [String]?
     /// Every counter: of a running instance all, otherwise those of the store. Nil from an instance of kymo 0.1.
     package var counters: CounterSamples?
+    /// The last reload of a running instance, where it was refused; nil also from one of kymo 0.1.
+    package var refusedReload: RefusedReload?
     /// Sources that reloads have removed, of which metrics have little or nothing; nil without any.
     var removed: RemovedSources?
 
@@ -89,6 +91,7 @@ extension InstanceStatus {
             "source \(source.name)\(CounterTable.text(.source, samples, input, source: source.name) ?? "")"
         }
         if let balance { before.insert(balance, at: 0) }
+        if let refusedReload { before.append("reload refused at \(refusedReload.at): \(refusedReload.reason)") }
         if let patients = CounterTable.text(.patients, samples, input) { before.append(patients) }
         before += [.values, .windows, .journal].compactMap { CounterTable.text($0, samples, input) }
         let oldest = store.outboxOldestAge.map { ", the oldest for \(age($0))" } ?? ""

@@ -39,11 +39,11 @@ package final class Log: Sendable {
     @Sendable
     package func write(_ entry: LogEntry) { write(entry, isPlain: false) }
 
-    /// Writes what was found in files.
+    /// Writes what was found in files, each time that they are read.
     @Sendable
     package func write(_ findings: [Diagnostic]) {
         for finding in findings {
-            write(LogEntry(finding.severity == .error ? .error : .warning, finding.fullText), isPlain: true)
+            write(LogEntry(finding.severity == .error ? .error : .warning, finding.fullText).answered, isPlain: true)
         }
     }
 
@@ -72,7 +72,7 @@ package final class Log: Sendable {
         guard entry.level <= level || entry.deed != nil else { return }
         state.withLock { state in
             fold(&state, isLast: false)
-            guard entry.deed != nil && !entry.isFolded || state.folding.admits(entry, at: .now) else {
+            guard entry.isAnswer || entry.deed != nil && !entry.isFolded || state.folding.admits(entry, at: .now) else {
                 return counts.addRepeat()
             }
             put(entry, &state, isPlain: isPlain)

@@ -9,6 +9,13 @@ import Synchronization
 ///
 /// On a thread of its own: a file system that hangs must keep neither readings nor signals waiting.
 final class MappingReloader: Sendable {
+    private struct Tally {
+        var counts = ReloadCounts()
+        var refusal: RefusedReload?
+        /// Whether it was for the mappings, and not for the settings.
+        var refusesMappings = false
+    }
+
     private enum Order: Equatable {
         case none
         /// Settings and mappings.
@@ -37,7 +44,7 @@ final class MappingReloader: Sendable {
     private let waiting = Mutex<[ReloadTicket]>([])
     /// Whether an order is being carried out.
     private let isWorking = Atomic(false)
-    private let tally = Mutex(ReloadCounts())
+    private let tally = Mutex(Tally())
     /// Whether ``run()`` has returned.
     private let hasEnded = Atomic(false)
 
@@ -109,7 +116,10 @@ final class MappingReloader: Sendable {
     var isSettled: Bool { order.withLock { $0 == .none && !isWorking.load(ordering: .relaxed) } }
 
     /// What came of it up to now.
-    var counts: ReloadCounts { tally.withLock { $0 } }
+    var counts: ReloadCounts { tally.withLock { $0.counts } }
+
+    /// What became of the last order, where it was refused.
+    var refusal: RefusedReload? { tally.withLock { $0.refusal } }
 
     private func give(_ new: Order) {
         order.withLock { order in
@@ -268,6 +278,8 @@ final class MappingReloader: Sendable {
         let changes = changes(in: new)
         guard isSignal || !changes.all.isEmpty else {
             if !isFirst { notes(.info("\(cause): no setting is another one")) }
+            // What was wrong with them has been taken back.
+            tally.withLock { if !$0.refusesMappings { $0.refusal = nil } }
             return true
         }
         if !diagnostics.isEmpty { findings(diagnostics) }
@@ -322,9 +334,13 @@ final class MappingReloader: Sendable {
         if let plan = plan.sinks { sinks?.abandon(plan) }
     }
 
-    private func refuse(_ note: String) {
-        tally.withLock { $0.failed += 1 }
-        notes(LogEntry(.error, note, fields: [("event", .text("reload.refused"))]))
+    private func refuse(_ note: String, mappings: Bool = false) {
+        tally.withLock { tally in
+            tally.counts.failed += 1
+            tally.refusal = RefusedReload(at: WallClock.now().text, reason: note)
+            tally.refusesMappings = mappings
+        }
+        notes(LogEntry(.error, note, fields: [("event", .text("reload.refused"))]).answered)
     }
 
     /// Loads the mappings of `next`, and puts both into use, with the sources of `plan`; false when they have errors.
@@ -335,7 +351,7 @@ final class MappingReloader: Sendable {
         findings(diagnostics)
         guard let set else {
             if let plan { abandon(plan) }
-            refuse("\(cause): the mappings have errors; the former ones stay in use")
+            refuse("\(cause): the mappings have errors; the former ones stay in use", mappings: true)
             return false
         }
         if let plan {
@@ -343,12 +359,16 @@ final class MappingReloader: Sendable {
         } else {
             use(next, set)
         }
-        tally.withLock { $0.succeeded += 1 }
+        tally.withLock { tally in
+            tally.counts.succeeded += 1
+            tally.refusal = nil
+        }
         let names = set.mappings.joined(separator: ", ")
         notes(
             LogEntry(
                 .info, "\(cause): loaded the mappings \(names) again; readings are mapped by them now",
-                fields: [("event", .text("reload.taken"))]))
+                fields: [("event", .text("reload.taken"))]
+            ).answered)
         for change in MappingDeeds.changes(from: former.files, to: set.files) {
             notes(.deed(.mappingsChanged, by: "", "\(cause): \(change)", level: .info))
         }

@@ -79,7 +79,7 @@ final class PipelineView: Sendable {
         let sources = present.sources
         var summary = accounts.ledger.summary(sources.map(\.name), sockets)
         for (number, source) in sources.enumerated() { summary.sources[number].removedAt = source.removedAt }
-        summary.reloads = reloader.counts
+        (summary.reloads, summary.refusedReload) = (reloader.counts, reloader.refusal)
         summary.rules = accounts.rules.facts
         summary.paused = pauses.current.count
         summary.patients = configuration.settings.patients.book?.facts
@@ -164,6 +164,7 @@ final class PipelineView: Sendable {
         status.started = started.text
         status.outputs = configuration.present.outgoingSinks.map(\.name)
         status.balance = summary.balance
+        status.refusedReload = summary.refusedReload
         var answer = store.read { try read(store, into: status, $0) } ?? status
         for (sink, delivery) in output.deliverySummaries { answer.note(delivery, of: sink) }
         answer.count(summary, at: WallClock.now())

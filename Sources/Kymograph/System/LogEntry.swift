@@ -46,6 +46,9 @@ package struct LogEntry: Sendable {
     package private(set) var deed: (kind: DeedKind, agent: String)?
     /// Whether repeats of one for the audit are folded as others are: senders could fill the log with them.
     package var isFolded = false
+    /// Whether it answers what an operator has done, who waits for it: it is written each time, however soon after the
+    /// last one like it.
+    package var isAnswer = false
     /// Whether the thread that has it serves everybody, and may not wait until it is in the audit trail.
     package var isDeferred = false
 
@@ -67,6 +70,13 @@ package struct LogEntry: Sendable {
 
     /// An entry of level ``LogLevel/info``.
     package static func info(_ text: String) -> LogEntry { LogEntry(.info, text) }
+
+    /// The same, as an answer to what an operator has done.
+    var answered: LogEntry {
+        var entry = self
+        entry.isAnswer = true
+        return entry
+    }
 
     /// What `agent` did, or was refused: for the audit. Without identifiers.
     package static func deed(

@@ -63,6 +63,8 @@ package struct PipelineSummary: Sendable {
     package var undeliveredBundles = 0
     /// How often the mappings were loaded again.
     package var reloads = ReloadCounts()
+    /// The last of them, where it was refused.
+    package var refusedReload: RefusedReload?
     /// How often rules have decided, and which tags readings got.
     package var rules = RuleCounts.Facts()
     /// How many types and sources are paused.
@@ -147,4 +149,12 @@ package struct ReloadCounts: Hashable, Sendable {
 
     /// None.
     package init() {}
+}
+
+/// A reload that changed nothing.
+package struct RefusedReload: Codable, Hashable, Sendable {
+    /// When, as text in UTC.
+    package var at: String
+    /// What asked for it, why it was refused, and what is in use.
+    package var reason: String
 }

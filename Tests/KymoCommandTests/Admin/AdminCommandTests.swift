@@ -87,9 +87,14 @@ import Testing
 
     /// Who is connected now; and a second entry of the log that says the same as one before it.
     @Test func servesConnectionsAndRepeatsOfTheLog() throws {
-        let run = try Kymo.start(["run", "--tcp", "127.0.0.1:0", "--admin", "127.0.0.1:0", "--ephemeral"])
+        let folder = TemporaryFolder()
+        let peers = folder.write("peers.yaml", "peers:\n- addresses: [192.0.2.1]\n")
+        let sources = "- tcp: 127.0.0.1:0\n- {tcp: \"[::1]:0\", peers: \(peers)}\n"
+        let file = folder.write("kymo.yaml", "sources:\n\(sources)")
+        let run = try Kymo.start(["run", "--config", file, "--admin", "127.0.0.1:0", "--ephemeral"])
         let client = try AdminClient(run)
-        let (source, address) = ("{source=\"tcp 127.0.0.1:0\"}", try run.addresses()[0])
+        let (source, addresses) = ("{source=\"tcp 127.0.0.1:0\"}", try run.addresses(2))
+        let address = addresses[0]
         try wait(for: ["kymo_source_connections\(source) 0", "kymo_log_suppressed_total 0"], client)
         var connections = [try OpenConnection(address), try OpenConnection(address)]
         for connection in connections { try connection.send(Readings.heartRate(second: 1) + "\n") }
@@ -100,7 +105,7 @@ import Testing
         try wait(for: ["kymo_source_connections\(source) 0"], client)
         // Until one falls into the period of the one before it.
         try Waiting.until("a repeat that is not written") {
-            run.signal(SIGHUP)
+            _ = try OpenConnection(addresses[1])
             return try client.get("/metrics").body.contains(/\nkymo_log_suppressed_total [1-9]/)
         }
         _ = try run.terminate()

@@ -1,6 +1,7 @@
 import Foundation
 @testable import Kymograph
 import KymographCore
+import KymographTemplates
 import Synchronization
 import Testing
 
@@ -110,6 +111,19 @@ import Testing
         #expect(later == [true, false, false])
         let last = folding.ended(at: start.advanced(by: .seconds(13)), isLast: true)
         #expect(last.map(\.text) == ["… 2 more like this in 2 s: try 40"])
+    }
+
+    /// Who has asked for something waits for the answer, and takes an old one for it.
+    @Test func answersAreWrittenEachTime() {
+        let written = Written()
+        let log = written.log()
+        for _ in 0..<3 { log.write(LogEntry.error("refused").answered) }
+        log.write([Diagnostic(.error, file: "kymo.yaml", position: .start, message: "wrong")])
+        log.write([Diagnostic(.error, file: "kymo.yaml", position: .start, message: "wrong")])
+        log.close()
+        let lines = written.text.split(separator: "\n")
+        #expect(lines.count == 5 && written.counts.suppressed == 0, "\(written.text)")
+        #expect(lines.count { $0.contains("wrong") } == 2, "\(written.text)")
     }
 
     @Test func theLogTellsOfRepeatsAtItsEnd() {
