@@ -146,7 +146,29 @@ import Testing
             #expect(body["error"]?.text == code && body["message"]?.text?.isEmpty == false, "\(connection.text)")
         }
         #expect(try PostClient(address).exchange(PostClient.request(body([Self.document])))?.status == 200)
+        let expected = Dictionary(grouping: Self.refused) { $0.status }.map { "code=\"\($0)\"} \($1.count)" }
+        var counted: [String] = []
+        try Waiting.until("\(expected) in the metrics, not \(counted)") {
+            let metrics = try Kymo.run(["status", "--data", folder.file("data"), "--format", "prometheus"])
+            counted = metrics.lines.filter { $0.hasPrefix("kymo_source_requests_refused_total{") }
+            return counted.count == expected.count
+                && expected.allSatisfy { row in counted.contains { $0.hasSuffix(row) } }
+        }
         #expect(try run.terminate().balance?.received == 1)
+    }
+
+    /// Brackets that do not match are refused with their place, and nothing of what is there.
+    @Test func whereABodyIsBroken() throws {
+        let (run, address) = try start()
+        for (text, place) in [
+            ("{\n \"a\": [1}", "it is broken at line 2, column 9"), ("[{\"a\": 1}, {", "it ends within one"),
+            ("[{}", "it ends within one"),
+        ] {
+            let request = PostClient.request(Array(text.utf8), type: "application/json")
+            let answer = try PostClient(address).exchange(request)
+            #expect(answer?.status == 400 && answer?.body.contains(place) == true, "\(answer?.body as Any)")
+        }
+        #expect(try run.terminate().balance?.received == 0)
     }
 
     /// Where a source has several mappings, all of them are tried, or the one that the path names.

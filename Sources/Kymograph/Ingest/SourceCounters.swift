@@ -25,6 +25,8 @@ package struct SourceCounts: Hashable, Sendable {
     package var proxyFailures: UInt64 = 0
     /// Connections, requests and datagrams of senders that are none of the list of peers.
     package var authFailures = AuthFailures()
+    /// Requests that were refused, or not complete, by the status of the answer.
+    package var refusedRequests: [Int: UInt64] = [:]
     /// What a socket that speaks DTLS has not taken.
     package var associations = AssociationRefusals()
     /// Records of a topic that could not be read, because it no longer had them, at most.
@@ -51,6 +53,7 @@ package struct SourceCounts: Hashable, Sendable {
         tlsFailures += other.tlsFailures
         proxyFailures += other.proxyFailures
         authFailures.add(other.authFailures)
+        refusedRequests.merge(other.refusedRequests, uniquingKeysWith: +)
         associations.add(other.associations)
         missedRecords += other.missedRecords
         openStreams += other.openStreams
@@ -71,6 +74,7 @@ final class SourceCounters: Sendable {
     private let tlsFailures = Atomic<UInt64>(0)
     private let proxyFailures = Atomic<UInt64>(0)
     private let authFailures = Mutex(AuthFailures())
+    private let refusedRequests = Mutex<[Int: UInt64]>([:])
     private let associations = Mutex(AssociationRefusals())
     private let missedRecords = Atomic<UInt64>(0)
     private let openStreams = Atomic<UInt64>(0)
@@ -91,6 +95,8 @@ final class SourceCounters: Sendable {
         proxyFailures.add(counts.proxyFailures, ordering: .relaxed)
         missedRecords.add(counts.missedRecords, ordering: .relaxed)
         if counts.authFailures != AuthFailures() { authFailures.withLock { $0.add(counts.authFailures) } }
+        guard !counts.refusedRequests.isEmpty else { return }
+        refusedRequests.withLock { $0.merge(counts.refusedRequests, uniquingKeysWith: +) }
     }
 
     /// Notes how many streams are open.
@@ -116,6 +122,7 @@ final class SourceCounters: Sendable {
         counts.tlsFailures = tlsFailures.load(ordering: .relaxed)
         counts.proxyFailures = proxyFailures.load(ordering: .relaxed)
         counts.authFailures = authFailures.withLock { $0 }
+        counts.refusedRequests = refusedRequests.withLock { $0 }
         counts.associations = associations.withLock { $0 }
         counts.missedRecords = missedRecords.load(ordering: .relaxed)
         counts.openStreams = openStreams.load(ordering: .relaxed)

@@ -78,6 +78,16 @@ enum SourceRows {
             }
         },
         Counter(
+            name: "kymo_source_requests_refused_total", kind: .counter, unit: "requests", labels: ["source", "code"],
+            help: "Requests of an `http` source that were refused, or not complete, by the status of the answer",
+            phrases: [.ifAny(.source, ", refused requests ")]
+        ) { input in
+            (input.run?.sources ?? []).flatMap { source in
+                source.counts.refusedRequests.sorted { $0.key < $1.key }
+                    .map { ([source.name, String($0.key)], Double($0.value)) }
+            }
+        },
+        Counter(
             name: "kymo_dtls_refusals_total", kind: .counter, unit: "refusals", labels: ["source", "reason"],
             help:
                 "Datagrams and clients of a `udp` source with DTLS that were not taken, and associations that were "

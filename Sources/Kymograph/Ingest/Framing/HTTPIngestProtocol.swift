@@ -149,11 +149,16 @@ final class HTTPIngestProtocol: StreamProtocol {
             reply = error.reply
         }
         guard request.keepsConnection, reply.status != 401 else { return finish(reply, &intake, telling: telling) }
-        tell(bytes(reply, isHEAD: false, keepsConnection: true), telling, &intake)
+        tell(reply, telling, keepsConnection: true, &intake)
     }
 
-    /// Tells the sender `bytes` once they are true, with what `telling` says by then.
-    private func tell(_ bytes: [UInt8], _ telling: ReplyTelling?, _ intake: inout StreamIntake) {
+    /// Tells the sender `reply` once it is true, with what `telling` says by then.
+    private func tell(
+        _ reply: HTTPReply, isHEAD: Bool = false, _ telling: ReplyTelling?, keepsConnection: Bool,
+        _ intake: inout StreamIntake
+    ) {
+        if reply.status >= 400 { intake.counts.refusedRequests[reply.status, default: 0] += 1 }
+        let bytes = bytes(reply, isHEAD: isHEAD, keepsConnection: keepsConnection)
         guard let telling else { return intake.reply(bytes) }
         intake.reply(bytes, telling: telling, in: telling.room(in: bytes.count))
     }
@@ -186,7 +191,7 @@ final class HTTPIngestProtocol: StreamProtocol {
     private func finish(
         _ reply: HTTPReply, _ intake: inout StreamIntake, isHEAD: Bool = false, telling: ReplyTelling? = nil
     ) {
-        tell(bytes(reply, isHEAD: isHEAD, keepsConnection: false), telling, &intake)
+        tell(reply, isHEAD: isHEAD, telling, keepsConnection: false, &intake)
         intake.endReplies()
         reader = HTTPRequestReader(Self.limits, announcesHeads: true)
         (discarded, waited) = (0, .zero)

@@ -236,16 +236,27 @@ struct HTTPIngestReport {
                 found[found.count - 1].places.append((beginning ?? place)..<(place + 1))
                 (beginning, count) = (nil, count + 1)
                 guard count <= Self.mostPayloads else { throw Self.tooMany }
-            case .broken: throw Self.broken
+            case .broken: throw Self.broken(at: place, in: body)
             }
         }
-        guard beginning == nil, !borders.isInArray else { throw Self.broken }
+        guard beginning == nil, !borders.isInArray else { throw Self.broken("it ends within one") }
         guard !found.isEmpty else { throw Self.empty }
         return found
     }
 
     private static let empty = HTTPDecline(400, "emptyBody", "the body is empty")
-    private static let broken = HTTPDecline(400, "invalidJSON", "the body is not one JSON object, or an array of them")
+    private static func broken(_ what: String) -> HTTPDecline {
+        HTTPDecline(400, "invalidJSON", "the body is not one JSON object, or an array of them: \(what)")
+    }
+
+    /// What brackets show to be wrong at `place` of `body`.
+    private static func broken(at place: Int, in body: ByteView) -> HTTPDecline {
+        let before = body[0..<place].array
+        let start = (before.lastIndex(of: 0x0A) ?? -1) + 1
+        let line = 1 + before.count { $0 == 0x0A }
+        return broken("it is broken at line \(line), column \(place - start + 1)")
+    }
+
     private static let tooManyItems = HTTPDecline(
         413, "tooMany", "with results=items a body has at most \(HTTPIngestItems.most) lines or objects; send fewer")
     private static let tooMany = HTTPDecline(
