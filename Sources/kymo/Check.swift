@@ -98,7 +98,9 @@ struct Check: ParsableCommand {
     /// Not when only mappings are named: nobody who edits one asks whether a port is free.
     private var checksMachine: Bool {
         let namesMappings = !names.isEmpty || !settings.mapping.flags.isEmpty
-        let namesOnlyMappings = namesMappings && settings.config == nil && settings.sources.flags.isEmpty
+        let namesOnlyMappings =
+            namesMappings && settings.config == nil && settings.sources.flags.isEmpty
+            && settings.durability.flags.isEmpty
         return environment && (connect || reload || !namesOnlyMappings)
     }
 

@@ -4,6 +4,7 @@ import Glibc
 import Kymograph
 import KymographCore
 import KymographTemplates
+import Synchronization
 
 /// `kymo run`: the pipeline.
 struct Run: ParsableCommand {
@@ -63,12 +64,17 @@ struct Run: ParsableCommand {
         let firstRejection =
             settings.readsOnlyWhatEnds ? FirstRejection(namesColumns: settings.readsNamesOfColumns) : nil
         let pipeline: Pipeline
+        let told = Mutex<[Diagnostic]>([])
         do {
             pipeline = try Pipeline(
                 settings, set: set, watch: watch, rereading: rereading, firstRejection: firstRejection,
-                logCounts: logCounts, notes: log.write, findings: log.write)
+                logCounts: logCounts, notes: log.write,
+                findings: { [log] findings in
+                    told.withLock { $0 += findings }
+                    log.write(findings)
+                })
         } catch {
-            throw Self.cannotStart(error, settings, log)
+            throw Self.cannotStart(error, settings, told.withLock { $0 }, log)
         }
         for line in pipeline.sourceDescriptions { log.write(.info("listening on \(line)")) }
         if let url = pipeline.adminURL {
@@ -157,11 +163,13 @@ struct Run: ParsableCommand {
     }
 
     /// Says what `error` and everything else is that keeps it from starting; the exit status to throw.
-    private static func cannotStart(_ error: PipelineError, _ settings: PipelineSettings, _ log: Log) -> ExitCode {
+    private static func cannotStart(
+        _ error: PipelineError, _ settings: PipelineSettings, _ told: [Diagnostic], _ log: Log
+    ) -> ExitCode {
         log.write(.error(error.message))
         let check = EnvironmentCheck(settings)
         let others = check.findings.map(\.diagnostic).filter { finding in
-            finding.severity == .error && !finding.message.contains(error.message)
+            finding.severity == .error && !finding.message.contains(error.message) && !told.contains(finding)
         }
         log.write(others)
         log.close()

@@ -136,6 +136,29 @@ import Testing
         #expect(done.end == .exit(0) && !done.error.contains("reloads"), "\(done.error)")
     }
 
+    /// Who names the store asks whether the mappings fit what it has. Each mistake is said once, by the run, too.
+    @Test func mappingsMustFitTheStore() throws {
+        let folder = TemporaryFolder()
+        let use = ["--mapping", "./m", "--data", "data"]
+        let reading = Readings.ndjson([#"{"id":"w-1","pulse":71,"at":"2026-03-01T08:00:00Z"}"#])
+        func run() throws -> Kymo.Finished {
+            try Kymo.run(["run", "--stdin", "--out", "out"] + use, directory: folder.path, input: .bytes(reading))
+        }
+        folder.write("m/device.json", MappingText.device)
+        folder.write("m/fhir.json", MappingText.fhir)
+        #expect(try run().end == .exit(0))
+        folder.write("m/fhir.json", MappingText.fhir.replacing("\"code\": \"/min\"", with: "\"code\": \"Hz\""))
+        for done in [try Kymo.run(["check"] + use, directory: folder.path), try run()] {
+            #expect(done.end == .exit(78), "\(done.error)")
+            let told = done.error.split(separator: "\n").count { $0.contains("holds readings of the former kind") }
+            #expect(told == 1 && done.error.contains("./m/fhir.json:3:17: error:"), "\(done.error)")
+        }
+        // What is wrong with the mapping itself is no matter of the store.
+        folder.write("m/fhir.json", MappingText.fhir.replacing("instance", with: "60"))
+        let wrong = try Kymo.run(["check", "--udp", "127.0.0.1:0"] + use, directory: folder.path)
+        #expect(wrong.end == .exit(78) && wrong.error.contains("kymo: 1 error, 0 warnings"), "\(wrong.error)")
+    }
+
     /// Who edits a mapping does not ask whether a port is free, which an instance with that mapping may use.
     @Test func mappingsAloneNeedNoMachine() throws {
         let folder = TemporaryFolder()

@@ -123,8 +123,13 @@ package struct EnvironmentCheck {
     /// The mappings must fit the readings that the store has.
     private mutating func checkStoredTypes(_ path: String) {
         // A store of an earlier version is brought up to date by the start, a damaged one repaired.
-        guard let reader = try? StoreReader(directory: path), let stored = try? reader.formerTypes(), !stored.isEmpty
-        else { return }
+        guard let reader = try? StoreReader(directory: path) else { return }
+        if (try? reader.hasOtherSystems(than: settings.output)) == true {
+            add(PipelineError.otherSystems(path), origin("output.systems.observation", flag: "output.systems"))
+        }
+        guard let stored = try? reader.formerTypes(), !stored.isEmpty else { return }
+        // What is wrong with the mappings themselves has been said.
+        guard ConfigurationLoader.checkMappings(settings).set != nil else { return }
         let (set, diagnostics) = ConfigurationLoader.checkMappings(settings, continuingStored: stored)
         guard set == nil else { return }
         for diagnostic in diagnostics where diagnostic.severity == .error {

@@ -245,7 +245,9 @@ package final class Pipeline: Sendable {
     private var verdict: Outcome {
         if let failure = control.currentFailure { return outcome(exitCode: failure.exitCode, failure.message) }
         if control.isForced {
-            return outcome(exitCode: ExitStatus.drainCut, "draining took longer than its limit and was cut")
+            let limit = DurationText.text(configuration.present.drainLimit)
+            return outcome(
+                exitCode: ExitStatus.drainCut, "draining took longer than its limit and was cut (drain: \(limit))")
         }
         if let message = closing.message { return outcome(exitCode: ExitStatus.ioError, message) }
         let inFlight = summary.inFlight

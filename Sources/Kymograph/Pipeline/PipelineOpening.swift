@@ -89,11 +89,12 @@ enum PipelineOpening {
         guard !stored.isEmpty else { return set }
         let (joined, diagnostics) = ConfigurationLoader.checkMappings(settings, continuingStored: stored)
         if let joined { return joined }
-        findings?(diagnostics.filter { $0.severity == .error })
-        throw PipelineError(
-            message: "the mappings do not fit the readings in \(store.directory.path): "
-                + (diagnostics.first { $0.severity == .error }?.text ?? "they have errors"),
-            exitCode: ExitStatus.config)
+        let errors = diagnostics.filter { $0.severity == .error }
+        findings?(errors)
+        let message = "the mappings do not fit the readings in \(store.directory.path)"
+        // What has been told with its place is not told again.
+        let detail = findings == nil ? errors.first.map { ": \($0.text)" } : nil
+        throw PipelineError(message: message + (detail ?? ""), exitCode: ExitStatus.config)
     }
 
     /// Decides how many threads there are, and checks that they may be where they are to be.

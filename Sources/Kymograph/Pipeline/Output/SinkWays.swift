@@ -105,7 +105,7 @@ final class SinkWays: Sendable {
         let rest = way.waiting
         if rest > 0 {
             // Not what the server has said last, which may quote content.
-            let reason = summary.trouble?.reason ?? "kymo status says how far it is"
+            let reason = summary.trouble?.reason ?? "it had not taken them when the run ended"
             let waiting = CountText.of(rest, one: "bundle waits", many: "bundles wait")
             text += "; \(waiting) in \(store.directory.path) for the next start (\(reason))"
         }
