@@ -77,9 +77,9 @@ struct MatchReader: ~Copyable {
         if found >= 0 {
             let isContainer = evaluator.appendText(
                 of: found, match.bytes, compatible: match.template.isCompatible, to: &key)
-            // Patient and encounter are never required: what cannot be read counts as missing (section 2.4). But not
-            // what somebody has sent, and may be another one.
-            let isOptional = field == .patient || field == .encounter
+            // For the reference patient and encounter are never required: what cannot be read counts as missing
+            // (section 2.4). But somebody has sent it, and whoever stands for a missing one may be another.
+            let isOptional = match.template.isCompatible && (field == .patient || field == .encounter)
             if isContainer {
                 guard isOptional else { throw match.failure(.invalidValue, field) }
                 if evaluator.isUnclear(found, match.bytes) { throw match.failure(.invalidValue, field) }
@@ -135,12 +135,14 @@ struct MatchReader: ~Copyable {
         let first = settledTime(match.template.timestamp, match, &evaluator, context)
         if case .time(let time) = first { return time }
         if case .unclear = first { throw match.failure(.invalidTimestamp, .timestamp) }
-        if !match.template.alternativeTimestamp.isAbsent,
+        guard case .failed(let reason) = first else { preconditionFailure("a timestamp is a time or a failure") }
+        // The second choice stands for a time that is missing; for the reference, also for one that cannot be read.
+        let isReplaced = match.template.isCompatible || reason == .noTimestamp
+        if isReplaced, !match.template.alternativeTimestamp.isAbsent,
             case .time(let time) = settledTime(match.template.alternativeTimestamp, match, &evaluator, context)
         {
             return time
         }
-        guard case .failed(let reason) = first else { preconditionFailure("a timestamp is a time or a failure") }
         throw match.failure(reason, .timestamp)
     }
 

@@ -53,7 +53,18 @@ import Testing
         let device = run.line(payload(#","d":\#(json)"#))
         #expect(device.rejections.map(\.field) == [.device])
         #expect(device.reasons == [.invalidValue])
-        // Optional ones are as good as missing.
+        // Nobody who stands for a missing one takes its place.
+        run.context.defaultPatient = Array("home".utf8)
+        for (member, field) in [("p", RejectionDetail.Field.patient), ("e", .encounter)] {
+            let other = run.line(payload(#","d":"D","\#(member)":\#(json)"#))
+            #expect(other.reasons == [.invalidValue] && other.rejections.map(\.field) == [field])
+        }
+    }
+
+    /// For the reference, optional ones are as good as missing.
+    @Test(arguments: ["{}", "[]", #"["a"]"#, #"{"id":"a"}"#])
+    func aContainerIsMissingForTheReference(_ json: String) throws {
+        var run = try MappingRun([TestTemplate.jsonPath(with: Self.fields)], compatibility: .iomtFHIR)
         let others = run.line(payload(#","d":"D","p":\#(json),"e":\#(json)"#))
         #expect(others.readings.map(\.patient) == [nil])
         #expect(others.readings.map(\.encounter) == [nil])
