@@ -85,7 +85,11 @@ struct BridgeFrameReader: ~Copyable {
     }
 
     private mutating func value(_ bytes: ByteView) throws(PacketFailure) -> ByteView {
-        if let token = token(.value) { return try hex(token, bytes) }
+        if let token = token(.value) {
+            // Which of two is the packet, nobody knows.
+            if let other = self.token(.base64) { throw malformed(other) }
+            return try hex(token, bytes)
+        }
         guard let token = token(.base64) else { throw malformed(JSONScanner.payload) }
         let start = decoded.count
         guard PacketText.appendBase64(try text(token, bytes), to: &decoded) else { throw malformed(token) }

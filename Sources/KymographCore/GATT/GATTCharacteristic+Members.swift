@@ -23,7 +23,10 @@ extension GATTCharacteristic {
                 "exerciseIntensity", "medicationKind", "medication", "medicationUnit", "glycatedHaemoglobin",
             ]
         case .continuousGlucose:
-            ["minutes", "glucose", "unit", "status", "calibration", "warning", "trend", "quality"]
+            [
+                "minutes", "glucose", "unit", "validity", "comparator", "status", "calibration", "warning", "trend",
+                "quality",
+            ]
         case .temperature: ["temperature"] + Self.temperatureMembers
         case .intermediateTemperature: ["intermediateTemperature"] + Self.temperatureMembers
         case .oxygenSpotCheck: ["deviceTime", "clockNotSet"] + Self.oxygenMembers

@@ -14,6 +14,9 @@ enum MedicalFloat: Equatable {
     /// The value that the standard reserves.
     case reserved
 
+    /// Whether it is the number 0.
+    var isZero: Bool { if case .number(let number) = self { number.mantissa == 0 } else { false } }
+
     /// A four-bit exponent above a 12-bit mantissa, both signed. The special values have no exponent of their own, so
     /// that the 16 bits are compared before they are taken apart.
     init(sfloat bits: UInt16) {

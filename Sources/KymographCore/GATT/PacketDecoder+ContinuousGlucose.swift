@@ -34,12 +34,29 @@ extension PacketDecoder {
         document.member(.minutes, minutes)
         document.member(.glucose, glucose)
         document.member(.unit, text: "mg/dL")
-        if let status = isStatusFirst ? first : last { document.member(.status, status) }
+        let (status, warning) = isStatusFirst ? (first, last) : (last, first)
+        writeValidity(of: glucose, status ?? 0, calibration ?? 0, warning ?? 0, isUseless: quality?.isZero ?? false)
+        if let status { document.member(.status, status) }
         if let calibration { document.member(.calibration, calibration) }
-        if let warning = isStatusFirst ? last : first { document.member(.warning, warning) }
+        if let warning { document.member(.warning, warning) }
         if let trend { document.member(.trend, trend) }
         if let quality { document.member(.quality, quality) }
         document.end()
+    }
+
+    /// Whether the number may be used, and how the measured value compares with it. A sensor may state a number where
+    /// it says that the result is beyond what it can process: of that only a bound is known.
+    private mutating func writeValidity(
+        of glucose: MedicalFloat, _ status: UInt8, _ calibration: UInt8, _ warning: UInt8, isUseless: Bool
+    ) {
+        // The session stopped, the sensor's type, a malfunction, a general fault (bits 0, 2, 3, 5); the sensor too hot
+        // or too cold (4, 5 of calibration and temperature).
+        let isFaulty = status & 0b10_1101 != 0 || calibration & 0b11_0000 != 0 || isUseless
+        let (isTooLow, isTooHigh) = (warning >> 6 & 1 == 1, warning >> 7 & 1 == 1)
+        let isUsable = !isFaulty && !(isTooHigh && isTooLow)
+        document.member(.validity, text: isUsable ? "good" : "invalid")
+        guard isUsable, isTooHigh || isTooLow, case .number = glucose else { return }
+        document.member(.comparator, text: isTooHigh ? ">" : "<")
     }
 
     /// Two bytes more than the fields are a checksum, unless the device has said that it sends none.

@@ -7,7 +7,9 @@ extension PacketDecoder {
         let state = try OximeterState(&reader, flags >> 1)
         // A device whose clock was never set shows a time all the same.
         let isSet = flags & 16 == 0
-        document.begin(head, at: isSet ? head.time(clock) : nil)
+        // What a device has kept was not measured when it arrives.
+        let hasTime = isSet && (clock != nil || !state.isFromStorage)
+        document.begin(head, at: hasTime ? head.time(clock) : nil)
         if let clock, isSet { document.member(.deviceTime, clock) }
         document.flag(.clockNotSet, Int(flags), 4)
         write(normal)
@@ -41,18 +43,22 @@ extension PacketDecoder {
     }
 
     private mutating func write(_ state: OximeterState) {
-        document.member(.quality, text: PacketDecoder.quality(state.status ?? 0))
+        document.member(.quality, text: PacketDecoder.quality(state))
         if let status = state.status { writeOxygenStatus(status) }
         if let sensor = state.sensor { document.member(.sensorStatus, sensor) }
         if let amplitude = state.amplitude { document.member(.pulseAmplitudeIndex, amplitude) }
     }
 
     /// One word for whether the numbers may be used, so that templates need no list of flags.
-    private static func quality(_ status: Int) -> StaticString {
-        if status >> 15 & 1 == 1 { return "invalid" }
+    private static func quality(_ state: OximeterState) -> StaticString {
+        let (status, sensor) = (state.status ?? 0, state.sensor ?? 0)
+        // The device (bit 1), an inadequate or non-pulsatile signal (3, 7), the sensor off its user, displaced, broken
+        // or unplugged (11, 13 to 15).
+        if status >> 15 & 1 == 1 || sensor & 0b1110_1000_1000_1010 != 0 { return "invalid" }
         if status >> 13 & 1 == 1 { return "unavailable" }
         if status >> 12 & 1 == 1 { return "calibrating" }
-        return status >> 14 & 1 == 1 ? "questionable" : "good"
+        // An irregular, poor or erratic signal (bits 2, 4, 6), a questionable pulse (8), interference (10).
+        return status >> 14 & 1 == 1 || sensor & 0b101_0101_0100 != 0 ? "questionable" : "good"
     }
 
     private mutating func writeOxygenStatus(_ status: Int) {
@@ -81,6 +87,9 @@ private struct OximeterState {
     let status: Int?
     let sensor: UInt64?
     let amplitude: MedicalFloat?
+
+    /// Whether the device has kept the numbers, and sends them later.
+    var isFromStorage: Bool { (status ?? 0) >> 9 & 1 == 1 }
 
     /// Takes what the lowest three bits of `flags` announce off `reader`. Demonstrations and tests of the device are
     /// refused: they are nobody's saturation.

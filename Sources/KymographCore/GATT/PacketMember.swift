@@ -11,7 +11,7 @@ enum PacketMember: Int, CaseIterable {
         resultTooHigh, resultTooLow, rrInterval, sampleInsufficient, sampleLocation, sensorMalfunction,
         sensorStatus, sequence, site, slowOxygenSaturation, slowPulseRate, specimen, speed, start, status,
         strideLength, stripInsertionError, stripTypeIncorrect, systolic, temperature, temperatureTooHigh,
-        temperatureTooLow, tester, timeFault, timeOffset, trend, unit, userId, validated, warning, weight,
+        temperatureTooLow, tester, timeFault, timeOffset, trend, unit, userId, validated, validity, warning, weight,
         wrongPosition
 
     /// The member's name in mappings.

@@ -169,7 +169,7 @@ extension DevicePacket {
             "sensor-2", "2AA7", at: 2_000, "08000c100600596f", session: session, feature: "0010000000ffff",
             sensed("00:06:00", "120")),
         one(
-            "sensor-3", "2AA7", at: 3_000, "0fe3d2e405000214ff02f0e5f38e3f", session: session,
+            "sensor-3", "2AA7", at: 3_000, "0fe3d2e4050002043f02f0e5f34936", session: session,
             sensed("00:05:00", "12.34")),
         // The same with a wrong checksum.
         one("sensor-2", "2AA7", at: 4_000, "08000c100600586f", session: session),

@@ -44,6 +44,7 @@ import TrialSupport
         (#""characteristic":"2A37","value":"heart""#, .invalidBridgeFrame),
         (#""characteristic":"2A37","value":5"#, .invalidBridgeFrame),
         (#""characteristic":"2A37","base64":"Bjw==""#, .invalidBridgeFrame),
+        (#""characteristic":"2A37","value":"063c","base64":"Bjw=""#, .invalidBridgeFrame),
         (#""characteristic":"2A37","base64":"B""#, .invalidBridgeFrame),
         (#""characteristic":"2A37","base64":"Bj-8""#, .invalidBridgeFrame),
         (#""handle":70000,"value":"063c""#, .invalidBridgeFrame),
