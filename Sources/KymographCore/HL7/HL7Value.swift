@@ -19,11 +19,30 @@ enum HL7Value {
             try appendStructured(value, needs, text.delimiters.component, to: &writer)
         } else if type.equals(ByteView("NA")) || type.equals(ByteView("MA")) {
             try appendSamples(value, needs, text.delimiters.component, to: &writer)
+        } else if type.equals(ByteView("NR")) {
+            try appendRange(value, needs, text.delimiters.component, to: &writer)
         } else if type.count == 0 {
             throw ScanFailure(reason: .invalidValue, offset: 0)
-        } else if needsValue {
+        } else if needsValue, !isSeveral(value, type, text.delimiters.component) {
             appendText(value.part(0, between: text.delimiters.component), &text, to: &writer)
         }
+    }
+
+    /// Whether `value` has components of which none is the value: those of a text are not told apart by its type, and
+    /// the number of a quantity (CQ) is nothing without its unit.
+    private static func isSeveral(_ value: ByteView, _ type: ByteView, _ separator: UInt8) -> Bool {
+        guard value.firstIndex(of: separator, from: 0) != nil else { return false }
+        return (["CQ", "ST", "TX", "FT"] as [StaticString]).contains { type.equals(ByteView($0)) }
+    }
+
+    /// The bounds of a range (NR), both of which are numbers.
+    private static func appendRange(
+        _ value: ByteView, _ needs: HL7Needs.Members, _ separator: UInt8, to writer: inout ByteWriter
+    ) throws(ScanFailure) {
+        guard let low = HL7Number(value.part(0, between: separator)),
+            let high = HL7Number(value.part(1, between: separator))
+        else { throw ScanFailure(reason: .invalidValue, offset: 0) }
+        appendPair("low", low, "high", high, isNeeded: needs.contains(.range), to: &writer)
     }
 
     /// The first component of a text or a code.
