@@ -131,6 +131,11 @@ import TrialSupport
         let unquoted = "<Record type=\"a\" value=\"1/>\n"
         let lost = try read(Export.text([unquoted, whole, "<!-- don't -->", whole]))
         #expect(lost.reasons == [.frameMalformed] && lost.payloads.count == 2)
+        // What was taken out is no record.
+        let commented = try read(Export.text([whole, "<!-- \(cut) \(whole) - -- > don't -->", whole]))
+        #expect(commented.reasons.isEmpty && commented.payloads.count == 2)
+        let endless = try read(Export.text([whole, "<!-- ->", whole]))
+        #expect(endless.reasons == [.frameIncomplete] && endless.payloads.count == 1)
     }
 
     /// The file cannot say whose readings these are.

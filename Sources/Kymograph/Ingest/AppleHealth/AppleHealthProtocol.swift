@@ -35,6 +35,8 @@ final class AppleHealthProtocol: StreamProtocol {
         case between
         /// In a tag, and in a value that this quote ends.
         case tag(UInt8?)
+        /// In a comment, behind so many hyphens, two at most (XML 1.0, section 2.5): what looks like a record is none.
+        case comment(Int)
     }
 
     /// An element that is not complete.
@@ -159,6 +161,7 @@ final class AppleHealthProtocol: StreamProtocol {
             if byte == UInt8(ascii: "<") { return breakTag(&intake, &consumer) }
             guard tag.count < cap else { return giveUpTag(&intake, &consumer) }
             tag.append(byte)
+            if tag.count == 4, tag.view.equals(ByteView("<!--")) { return place = .comment(0) }
             if quote != nil {
                 if byte == quote { place = .tag(nil) }
             } else if XMLTag.isQuote(byte) {
@@ -167,6 +170,9 @@ final class AppleHealthProtocol: StreamProtocol {
                 place = .between
                 endTag(&intake, &consumer)
             }
+        case .comment(let hyphens):
+            if byte == UInt8(ascii: ">"), hyphens == 2 { return place = .between }
+            place = .comment(byte == UInt8(ascii: "-") ? min(hyphens + 1, 2) : 0)
         }
     }
 
