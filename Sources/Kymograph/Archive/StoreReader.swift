@@ -116,6 +116,20 @@ package struct StoreReader: Sendable {
     /// - Throws: ``PipelineError`` when the database cannot be read.
     package func deciders() throws(PipelineError) -> Set<StoreDecider> { try read { try StoreDecider.used($0) } }
 
+    /// Whether what has left had other identifier systems than `options`.
+    ///
+    /// - Throws: ``PipelineError`` when the database cannot be read.
+    func hasOtherSystems(than options: ObservationOptions) throws(PipelineError) -> Bool {
+        try read { try StoredSystems.differ(from: options, $0) }
+    }
+
+    /// The sinks of the last run.
+    ///
+    /// - Throws: ``PipelineError`` when the database cannot be read.
+    package func sinks() throws(PipelineError) -> [String] {
+        try read { try String.fetchAll($0, sql: "SELECT name FROM sink ORDER BY name") }
+    }
+
     /// What a mapping set must continue to be used with the stored readings.
     ///
     /// - Throws: ``PipelineError`` when the database cannot be read.

@@ -110,7 +110,7 @@ package struct EnvironmentCheck {
         }
         checkRoom(path, place)
         do throws(PipelineError) { try settings.unlockStore() } catch { return add(error, place) }
-        checkStoredTypes(path)
+        checkContents(of: path)
     }
 
     private mutating func checkRoom(_ path: String, _ place: SettingOrigin) {
@@ -120,8 +120,8 @@ package struct EnvironmentCheck {
             advice: "make room, or name another place")
     }
 
-    /// The mappings must fit the readings that the store has.
-    private mutating func checkStoredTypes(_ path: String) {
+    /// The mappings must fit the readings that the store has, and the identifier systems what has left it.
+    private mutating func checkContents(of path: String) {
         // A store of an earlier version is brought up to date by the start, a damaged one repaired.
         guard let reader = try? StoreReader(directory: path) else { return }
         if (try? reader.hasOtherSystems(than: settings.output)) == true {

@@ -24,6 +24,9 @@ enum PipelineOpening {
     ) throws(PipelineError) -> ObservationOptions {
         var output = settings.output
         guard let store else { return output }
+        let keepsSystems: Bool
+        do throws(StoreError) { keepsSystems = try store.keepSystems(of: output) } catch { throw PipelineError(error) }
+        guard keepsSystems else { throw PipelineError.otherSystems(store.directory.path) }
         if output.attachOver > 0 {
             do throws(StoreError) { try store.noteDocuments() } catch { throw PipelineError(error) }
         } else if store.hasSentDocuments == true {

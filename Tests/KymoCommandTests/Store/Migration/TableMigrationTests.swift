@@ -107,7 +107,7 @@ import Testing
         run.folder.write("data/kymo.damaged", "")
         let done = try end()
         #expect(done.end == .exit(0) && done.error.contains("an unknown number of decider"), "\(done.error)")
-        #expect(try run.value("SELECT count(*) FROM decider") == 2)
+        #expect(try run.value("SELECT count(*) FROM decider WHERE name NOT LIKE 'identifier_systems%'") == 2)
         #expect(try !end().error.contains("repaired"))
     }
 
