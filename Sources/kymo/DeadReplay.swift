@@ -27,9 +27,10 @@ struct DeadReplay: ParsableCommand {
 
             Letters that hold only a part of what came, such as a line that was too long or a frame with a wrong \
             checksum, could give a reading that nobody took: they are named and left as they are, unless --parts is \
-            given. What came from a peer of a list is judged by that list as it is now, unless --not-allowed is given. \
-            Where that list has, or had, one patient for all that a peer brings, it comes only while the list has the \
-            same one, and never with --not-allowed. \
+            given. What comes of letters leaves by the sinks of the last run, which the settings must name, too, \
+            unless --other-sinks is given. What came from a peer of a list is judged by that list as it is now, unless \
+            --not-allowed is given. Where that list has, or had, one patient for all that a peer brings, it comes only \
+            while the list has the same one, and never with --not-allowed. \
             Whose a reading is says the patient map as it is now, at the time of the reading: name the configuration \
             that has it, or --patients.
 
@@ -43,6 +44,9 @@ struct DeadReplay: ParsableCommand {
 
     @Flag(help: "Let all letters bring what they hold, whatever a list of peers says.")
     var notAllowed = false
+
+    @Flag(help: "Deliver by the sinks given here alone: what waits for others of the last run is given up.")
+    var otherSinks = false
 
     @Option(
         name: .customLong("report"),
@@ -83,6 +87,7 @@ struct DeadReplay: ParsableCommand {
                                 + "--config")
                     }
                 })
+            try checkSinks(replay, settings, reader)
             try map(&replay, settings, directory)
             RunningReplay(directory: directory, notes: Self.write).note(&replay)
         }
@@ -138,6 +143,18 @@ struct DeadReplay: ParsableCommand {
                 case nil: nil
                 }
             })
+    }
+
+    /// Sinks of the last run that are not named would never get what comes of the letters, nor what waits for them.
+    private func checkSinks(_ replay: LetterBatch, _ settings: PipelineSettings, _ reader: StoreReader) throws {
+        guard !otherSinks, !replay.payloads.isEmpty || !replay.readings.isEmpty else { return }
+        let present = Set(settings.outgoingSinks.map { IdentifierText($0.name) })
+        let former = try StandardError.translating { () throws(PipelineError) in try reader.sinks() }
+        let missing = former.filter { !present.contains(IdentifierText($0)) }
+        guard !missing.isEmpty else { return }
+        throw StandardError.exit(
+            "an earlier run delivered to \(missing.joined(separator: ", ")), which would get nothing of this: name the "
+                + "configuration that has them with --config, or say --other-sinks", code: ExitStatus.config)
     }
 
     /// By a pipeline of its own, which nobody else uses the store besides.

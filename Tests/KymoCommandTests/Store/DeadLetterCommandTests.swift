@@ -284,7 +284,7 @@ import Testing
         )
         .replacing("'entry'", with: "'measurement'")
         try run.change("\(StoredRun.refusingSink); \(damaged); \(StoredRun.refusedEntry)")
-        let replay = try Kymo.run(["dead", "replay", "--all", "--data", run.data])
+        let replay = try Kymo.run(["dead", "replay", "--all", "--other-sinks", "--data", run.data])
         #expect(replay.end == .exit(65) && replay.error.contains("0 payloads and 1 entry"), "\(replay.error)")
         #expect(replay.error.contains("letter 1: its record is damaged"), "\(replay.error)")
         #expect(try run.value("SELECT count(*) FROM outbox") == 1)
