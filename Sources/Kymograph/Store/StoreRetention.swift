@@ -25,7 +25,8 @@ struct StoreRetention {
     private static let (lineShare, lineBytes) = (8, 512)
     /// Most bytes of receipts that are kept for nobody but a reader of a socket who is away.
     private static let mostAwaitedBytes = 256 << 20
-    /// Dead letters kept, the newest, besides those that pauses have put aside; all of them are counted.
+    /// Dead letters kept, the newest, of what came and of what was refused each, besides those that pauses have put
+    /// aside; all of them are counted.
     static let mostLetters = 100_000
     /// Whether the operator has been told how many pauses have put aside.
     private var hasToldLetters = false
@@ -192,23 +193,42 @@ struct StoreRetention {
         try db.cachedStatement(sql: "DELETE FROM lacking WHERE at < ?").execute(arguments: [limit])
         let (dropped, windows) = try dropOldest(db, before: limit)
         isBehind = max(receipts, windows) >= StoreRetention.most
-        try StoredRetraction.drop(before: limit, db)
+        try StoredRetraction.drop(before: min(limit, try oldestOpenLetter(db) ?? .max), db)
         return dropped
+    }
+
+    /// When the oldest letter came that may be replayed: what was taken back since must not come again by it.
+    private func oldestOpenLetter(_ db: Database) throws -> Int64? {
+        // Most have none.
+        guard try Bool.fetchOne(db, sql: "SELECT EXISTS (SELECT 1 FROM retraction)") ?? false else { return nil }
+        let statement = try db.cachedStatement(
+            sql: "SELECT at FROM dead WHERE kind <> 'entry' AND replayed IS NULL ORDER BY number LIMIT 1")
+        return try Int64.fetchOne(statement)
     }
 
     /// Counts rows: a repair goes on with numbers far behind those that are there.
     ///
-    /// A flood of what nobody can read must not push out windows. What pauses have put aside was acknowledged, nobody
-    /// sends it again, and it pushes out no other letters.
+    /// A flood of what nobody can read must not push out windows, nor Observations that a server has refused. What
+    /// pauses have put aside was acknowledged, nobody sends it again, and it pushes out no other letters.
     private func dropLetters(_ db: Database) throws {
-        let putAside = "SELECT count(*) FROM dead WHERE \(Pause.isPutAside)"
-        let kept = try Int.fetchOne(db, sql: putAside) ?? 0
+        func count(_ condition: String) throws -> Int {
+            try Int.fetchOne(db, sql: "SELECT count(*) FROM dead WHERE \(condition)") ?? 0
+        }
+        let isEntry = "resource IS NOT NULL"
+        let entries = try count(isEntry)
+        let kept = try count(Pause.isPutAside) + entries
         try db.cachedStatement(
             sql: """
                 DELETE FROM dead WHERE number <= (SELECT number FROM dead ORDER BY number DESC LIMIT 1 OFFSET ?)
-                    AND NOT (\(Pause.isPutAside))
+                    AND NOT (\(Pause.isPutAside)) AND NOT (\(isEntry))
                 """
         ).execute(arguments: [StoreRetention.mostLetters + kept])
+        try db.cachedStatement(
+            sql: """
+                DELETE FROM dead WHERE \(isEntry) AND number IN
+                    (SELECT number FROM dead WHERE \(isEntry) ORDER BY number LIMIT max(0, ?))
+                """
+        ).execute(arguments: [entries - StoreRetention.mostLetters])
         try SettledLetters.forgetGone(db)
         try LetterContext.forgetGone(butForNewest: StoreRetention.mostLetters + kept, db)
     }

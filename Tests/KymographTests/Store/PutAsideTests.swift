@@ -41,6 +41,33 @@ import Testing
         }
     }
 
+    /// What nobody can read pushes out nothing that a server has refused, of which as many are kept.
+    @Test func refusedEntriesAreKept() throws {
+        let scratch = Scratch()
+        let store = try Store(path: scratch.path)
+        defer { store.close() }
+        let most = StoreRetention.mostLetters
+        func refuse(_ count: Int, _ db: Database) throws {
+            try insert(count, "serverRefused", db)
+            let values = "kind = 'entry', resource = 'Observation/' || number"
+            try db.execute(sql: "UPDATE dead SET \(values) WHERE reason = 'serverRefused'")
+        }
+        try store.pool.write { db in
+            try refuse(3, db)
+            try insert(most + 50, "noTemplate", db)
+            var retention = StoreRetention(StoreSettings())
+            _ = try retention.drop(store, DurableRehearsal.start, db)
+            // As many more of others may be left as there are of these.
+            let others = most...(most + 3)
+            #expect(try count("serverRefused", db) == 3 && others.contains(count("noTemplate", db)))
+            let last = try Int.fetchOne(db, sql: "SELECT max(number) FROM dead") ?? 0
+            try refuse(most, db)
+            _ = try retention.drop(store, DurableRehearsal.start, db)
+            #expect(try count("serverRefused", db) == most && others.contains(count("noTemplate", db)))
+            #expect(try Int.fetchOne(db, sql: "SELECT min(number) FROM dead WHERE kind = 'entry'") == last + 1)
+        }
+    }
+
     /// A full store takes no more of them: nothing is acknowledged then.
     @Test func needRoom() throws {
         let set = try #require(PipelineRehearsal.reading)
