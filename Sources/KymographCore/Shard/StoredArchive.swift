@@ -126,8 +126,12 @@ package struct StoredArchive: ~Copyable, WindowArchive {
     /// Looks in memory and then in the store. Only what was handed over since the last wait may be on its way there:
     /// the store has windows of earlier runs already.
     package mutating func load(series: Int, windowStart: Instant, into writer: inout ByteWriter) -> ArchiveLookup {
-        if case .found = recent.load(series: series, windowStart: windowStart, into: &writer) { return .found }
-        let wasRecent = recent.evictedThrough(series: series).map { $0 >= windowStart } ?? false
+        // What changes a window that the store has dropped would be lost with the process.
+        let isDropped = evictedThrough(series: series).map { $0 >= windowStart } ?? false
+        if !isDropped, case .found = recent.load(series: series, windowStart: windowStart, into: &writer) {
+            return .found
+        }
+        let wasRecent = isDropped || recent.evictedThrough(series: series).map { $0 >= windowStart } ?? false
         guard wasRecent || isKnown[series] && windowStart <= store.latestAtStart else { return .absent }
         let number = numbers[series]
         if wasRecent {
