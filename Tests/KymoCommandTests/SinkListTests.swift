@@ -158,4 +158,30 @@ import Testing
         #expect(try ledger("bed-0").end == .exit(0))
         #expect(try Kymo.run(["ledger", "--verify", "--data", folder.file("data")]).end == .exit(0))
     }
+
+    /// A sink that has a window, and hears nothing of what amends it: the ledger says so until it gets a version again.
+    @Test func aSinkThatIsLeftOutForAWhile() throws {
+        let folder = TemporaryFolder()
+        func run(_ sinks: String, _ lines: [String]) throws -> Kymo.Finished {
+            let file = folder.write("kymo.yaml", "sinks: [{to: all}, \(sinks)]")
+            return try Kymo.run(
+                ["run", "--stdin", "--config", file, "--data", folder.file("data")] + Self.window,
+                directory: folder.path, input: .bytes(Readings.ndjson(lines)))
+        }
+        func amend(_ sinks: String, _ value: Int) throws -> Kymo.Finished {
+            let late = Readings.heartRate(second: 3, value: value, device: "bed-1")
+            #expect(try run(sinks, [late]).balance?.accepted == 1)
+            return try Kymo.run(["ledger", "--data", folder.file("data"), "--device", "bed-1"])
+        }
+        #expect(try run("{to: study}", Self.lines).end == .exit(0))
+        for (sinks, value) in [("{to: trial}", 201), ("{to: study, types: steps}", 202)] {
+            let ledger = try amend(sinks, value)
+            #expect(ledger.end == .exit(65), "\(ledger.text)")
+            #expect(ledger.text.contains("1 window was given up for files study"), "\(ledger.text)")
+        }
+        let complete = try amend("{to: study}", 203)
+        #expect(!complete.text.contains("given up for files study"), "\(complete.text)")
+        // That of the other run, which has gone with the version that it got.
+        #expect(complete.text.contains("1 window was given up for files trial"), "\(complete.text)")
+    }
 }

@@ -302,7 +302,7 @@ struct LedgerReader {
         noteMissingFrames()
         for (sink, count) in givenUp.sorted(by: { $0.key < $1.key }) {
             let windows = CountText.of(count, one: "window was", many: "windows were")
-            report.missing.append("\(windows) given up for \(sink), which was no sink any more")
+            report.missing.append("\(windows) given up for \(sink), which was no sink of theirs any more")
         }
         for (sink, count) in undelivered.sorted(by: { $0.key < $1.key }) {
             let windows = CountText.of(count, one: "window is", many: "windows are")

@@ -6,16 +6,17 @@ struct WindowDeparture {
     var row: Int64
     var sinks: String
 
-    /// With those of the sinks `former` of an earlier version, which left with `row`, that still wait for it, or were
-    /// ended without it.
+    /// With those of the sinks `former` of an earlier version, which left with `row`, that still wait for it. Others of
+    /// them have that one, or were ended without it, and get no other.
     func keeping(_ former: String?, of row: Int64, _ db: Database) throws -> WindowDeparture {
         guard let former, former != sinks else { return self }
         let statement = try db.cachedStatement(sql: "SELECT name FROM sink WHERE through < ?")
         let waiting = try Set(String.fetchAll(statement, arguments: [row]))
         let own = sinks.split(separator: "\n").map(String.init)
-        let kept = former.split(separator: "\n").map(String.init).filter { name in
-            guard name.hasPrefix(OutboxRow.givenUp) else { return waiting.contains(name) && !own.contains(name) }
-            return !own.contains(String(name.dropFirst()))
+        let kept = former.split(separator: "\n").map(String.init).compactMap { name -> String? in
+            let isGivenUp = name.hasPrefix(OutboxRow.givenUp)
+            guard !own.contains(isGivenUp ? String(name.dropFirst()) : name) else { return nil }
+            return isGivenUp || waiting.contains(name) ? name : OutboxRow.givenUp + name
         }
         return WindowDeparture(row: self.row, sinks: OutboxRow.stored(own + kept))
     }
