@@ -185,11 +185,12 @@ import Testing
                 + ["coaps://127.0.0.1:\(door.port)/ward"])
         #expect(try client.wait() == .exit(0), "\(client.errorText)")
         try Waiting.until("a message: \(client.errorText) \(door.run.errorText)") {
-            try door.metric("kymo_source_messages_total") == 1
+            try door.metric("kymo_source_messages_total") >= 1
         }
         #expect(try door.refusals().isEmpty)
+        // A client that waits too long on a busy machine says so, too.
         let balance = try door.balance()
-        #expect(balance.reasons == ["invalidJSON": 1] && balance.isClosed)
+        #expect(Set(balance.reasons.keys) == ["invalidJSON"] && balance.isClosed, "\(balance.reasons)")
     }
 
     /// A payload that no mapping reads is kept decrypted, with who has sent it.
