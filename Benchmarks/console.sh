@@ -8,7 +8,7 @@
 #   - first paint, and the timeline of a device's day on the screen when it is opened by its address, in a store with a day of
 #     1,000 devices that send once a minute: 300 ms and 500 ms at most
 #   - the timeline of a patient's day, 1 Hz of five types, on the screen, in a store with that day of PATIENTS patients
-#     (default 232: 100 million readings, about 700 MB): 500 ms at most
+#     (default 232: 100 million readings, about 420 MB): 500 ms at most
 # The pages are looked at by a real Chromium on the same processors.
 #
 # KYMO_SHARED: folder that holds bench/gen_workload.py. KYMO_PYTHON: a Python interpreter with Playwright. KYMO: the binary,

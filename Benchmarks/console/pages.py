@@ -12,7 +12,7 @@ import sys
 import time
 
 from console_testing import Browser, Instance, Wire, reading, wait_until
-from days import SECONDS, START, copy_day, write_day
+from days import SECONDS, START, write_days
 from promised import failed, report
 
 KYMO, FOLDER, PATIENTS = sys.argv[1:3] + [int(sys.argv[3])] if __name__ == "__main__" else (None, None, 0)
@@ -210,8 +210,7 @@ def main():
     wall(instance)
     instance.kill()
     fleet()
-    write_day(KYMO, FOLDER)
-    copy_day(FOLDER, PATIENTS)
+    write_days(KYMO, FOLDER, PATIENTS)
     # Where `kymo run` of the tests looks for its store.
     instance = Instance(directory=FOLDER)
     day(instance)

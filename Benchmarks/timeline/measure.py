@@ -4,15 +4,14 @@ The exit status is 1 where an answer takes longer than is promised."""
 import subprocess
 import sys
 
-from days import copy_day, write_day
+from days import write_days
 
 KYMO, PROBE, FOLDER, PATIENTS = sys.argv[1:4] + [int(sys.argv[4])]
 MOST = 500
 
 
 def main():
-    write_day(KYMO, FOLDER)
-    copy_day(FOLDER, PATIENTS)
+    write_days(KYMO, FOLDER, PATIENTS)
     failed = False
     for bucket in ("1min", "1h"):
         answer = subprocess.run([PROBE, f"{FOLDER}/data", "p-0", "2026-01-01T00:00:00Z", "2026-01-02T00:00:00Z", bucket, "5"],
