@@ -1,6 +1,5 @@
 """Who may ask the console what: the listener as a client sees it that is no browser."""
 
-import contextlib
 import http.client
 import json
 import os
@@ -326,10 +325,10 @@ class LongLetterTests(InstanceTestCase):
         wait_until(lambda: len(first.dead_letters()) == 8, what="8 letters")
         first.stop()
         device.write_text(right)
-        instance = self.start("--mapping", f"{mapping}/", directory=first.directory)
+        # The letters are of a source that it has; another program has got the name of its socket.
+        instance = self.start("--unix", self.socket, "--mapping", f"{mapping}/", directory=first.directory)
         fields = instance.operator()
-        with contextlib.suppress(FileNotFoundError):
-            os.unlink(self.socket)
+        os.unlink(self.socket)
         with socket.socket(socket.AF_UNIX) as listener:
             # It takes connections, and reads nothing.
             listener.bind(self.socket)

@@ -266,9 +266,10 @@ class PageTests(ConsoleTestCase):
         page.keyboard.press("Escape")
         self.assertFalse(page.locator("nav").is_visible())
         page.keyboard.press("Enter")
-        for _ in range(4):
+        names = page.locator("nav [data-page]").evaluate_all("links => links.map((link) => link.dataset.page)")
+        for name in names[:names.index("letters") + 1]:
             page.keyboard.press("Tab")
-        self.assertEqual(page.evaluate("document.activeElement.dataset.page"), "letters")
+            self.assertEqual(page.evaluate("document.activeElement.dataset.page"), name)
         page.keyboard.press("Enter")
         page.wait_for_selector('section[data-page="letters"]')
         self.assertFalse(page.locator("nav").is_visible())
