@@ -68,6 +68,30 @@ import Testing
         }
     }
 
+    /// What was taken back does not come again by a letter that is older, however old both are.
+    @Test func retractionsOutliveOlderLetters() throws {
+        let scratch = Scratch()
+        let store = try Store(path: scratch.path)
+        defer { store.close() }
+        let later = DurableRehearsal.start.advanced(by: 2 * store.settings.archiveAge)
+        func retractions(_ db: Database) throws -> Int? {
+            var retention = StoreRetention(StoreSettings())
+            _ = try retention.drop(store, later, db)
+            return try Int.fetchOne(db, sql: "SELECT count(*) FROM retraction")
+        }
+        try store.pool.write { db in
+            try insert(1, "patientUnknown", db)
+            try db.execute(
+                sql: """
+                    INSERT INTO retraction (device, type, name, patient, at)
+                    VALUES (X'61', 'heartRate', X'62', X'', 1000)
+                    """)
+            #expect(try retractions(db) == 1)
+            try db.execute(sql: "UPDATE dead SET replayed = 1")
+            #expect(try retractions(db) == 0)
+        }
+    }
+
     /// A full store takes no more of them: nothing is acknowledged then.
     @Test func needRoom() throws {
         let set = try #require(PipelineRehearsal.reading)
